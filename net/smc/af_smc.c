@@ -42,6 +42,7 @@
 #include "sock/smc_wake.h"
 #include "observe/smc_debugfs.h"
 #include "observe/smc_netlink.h"
+#include "observe/smc_netlink_event.h"
 #include "observe/smc_pnetid.h"
 #include "observe/smc_stats.h"
 #include "observe/smc_sysctl.h"
@@ -385,7 +386,7 @@ static int smc_accept SMC_ACCEPT_PARAMS
 	if (child.fallback == SMC_DECLINE_NONE)
 		return 0;
 	smc_stat_inc(sock_net(child.sk), SMC_STAT_SERVER_TCP);
-	smc_fallback_remember(child.sk, child.fallback, child.peer_diagnosis);
+	smc_fallback_remember(child.sk, true, child.fallback, child.peer_diagnosis);
 	/* the core gave the new socket our operations */
 	smc_use_tcp_ops(newsock);
 	return 0;
@@ -1020,9 +1021,12 @@ static int __init smc_init(void)
 	rc = smc_netlink_init();
 	if (rc)
 		goto out_tcp;
-	rc = smc_pnetid_init();
+	rc = smc_netlink_event_init();
 	if (rc)
 		goto out_netlink;
+	rc = smc_pnetid_init();
+	if (rc)
+		goto out_event;
 	rc = register_reboot_notifier(&smc_reboot_nb);
 	if (rc)
 		goto out_pnetid;
@@ -1037,6 +1041,8 @@ out_reboot:
 	unregister_reboot_notifier(&smc_reboot_nb);
 out_pnetid:
 	smc_pnetid_exit();
+out_event:
+	smc_netlink_event_exit();
 out_netlink:
 	smc_netlink_exit();
 out_tcp:
@@ -1066,6 +1072,7 @@ static void __exit smc_exit(void)
 	sock_unregister(PF_SMC);
 	unregister_reboot_notifier(&smc_reboot_nb);
 	smc_pnetid_exit();
+	smc_netlink_event_exit();
 	smc_netlink_exit();
 	smc_tcp_exit();
 	/* no early release of resources from here on; everything is freed now */

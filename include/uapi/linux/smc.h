@@ -265,8 +265,8 @@ enum smc_count_attr {
 	SMC_NLA_COUNT_TX_MSGS	= 3,	/* completed */
 	SMC_NLA_COUNT_RX_MSGS	= 4,
 	SMC_NLA_COUNT_RETRIES	= 5,
-	SMC_NLA_COUNT_TX_CLOSED	= 6,	/* the peer's ring was full, told to the peer */
-	SMC_NLA_COUNT_RX_CLOSED	= 7,	/* our ring was full, as the peer told */
+	SMC_NLA_COUNT_TX_CLOSED	= 6,	/* messages sent with a full ring of the peer */
+	SMC_NLA_COUNT_RX_CLOSED	= 7,	/* messages received that report our full ring */
 	SMC_NLA_COUNT_SLOT_WAITS = 8,	/* connections that waited for a send slot */
 	SMC_NLA_COUNT_TX_ERRORS	= 9,	/* completions in error, without flushed ones */
 	SMC_NLA_COUNT_RX_ERRORS	= 10,	/* the same of receives */
@@ -323,7 +323,7 @@ enum smc_dev_port_attr {
 	SMC_NLA_DEV_PORT_PNETID		= 2,	/* string */
 	SMC_NLA_DEV_PORT_NETDEV		= 3,	/* u32, interface index */
 	SMC_NLA_DEV_PORT_STATE		= 4,	/* u8, 1 active */
-	SMC_NLA_DEV_PORT_VALID		= 5,	/* u8, 1 */
+	SMC_NLA_DEV_PORT_VALID		= 5,	/* u8, always 1 */
 	SMC_NLA_DEV_PORT_LNK_CNT	= 6,	/* u32 */
 
 	SMC_NLA_DEV_PORT_MAX		= 6,

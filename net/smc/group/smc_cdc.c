@@ -155,6 +155,13 @@ static void cdc_encode(const struct smc_conn *conn, struct smc_wr_slot *slot,
 	trace_smc_cdc_tx(smc_link_of(slot->wr), slot->msg, SMC_CDC_LEN);
 }
 
+/* The peer's ring is full. */
+static void cdc_count_closed(const struct smc_conn *conn, const struct smc_wr_slot *slot)
+{
+	smc_stat_inc(sock_net(conn->sk), SMC_STAT_TX_CLOSED);
+	smc_ib_count_shared(&slot->wr->counts, SMC_IB_TX_CLOSED);
+}
+
 /* Build the next message, or the immediate data that can say as much. */
 static int cdc_build(struct smc_conn *conn, struct smc_wr_slot *slot, const struct smc_xfer *xfer)
 {
@@ -168,9 +175,12 @@ static int cdc_build(struct smc_conn *conn, struct smc_wr_slot *slot, const stru
 		return 0;
 	}
 	rc = smc_cdc_build(&conn->ctl, xfer, &msg);
-	if (!rc)
-		cdc_encode(conn, slot, &msg);
-	return rc;
+	if (rc)
+		return rc;
+	if (unlikely(msg.prod_flags & SMC_CDC_BLOCKED))
+		cdc_count_closed(conn, slot);
+	cdc_encode(conn, slot, &msg);
+	return 0;
 }
 
 /**
@@ -250,6 +260,7 @@ int smc_cdc_post_validation(struct smc_conn *conn, struct smc_wr_slot *slot)
  */
 int smc_cdc_post_replay(struct smc_conn *conn, struct smc_wr_slot *slot)
 {
+	struct smc_wr *wr = slot->wr;
 	struct smc_cdc_msg msg = {};
 	struct smc_xfer x;
 	u32 len;
@@ -267,7 +278,10 @@ int smc_cdc_post_replay(struct smc_conn *conn, struct smc_wr_slot *slot)
 	smc_pages_to_ring(conn);
 	cdc_fill_writes(conn, slot, &x, conn->tx_fin);
 	cdc_encode(conn, slot, &msg);
-	return cdc_post(conn, slot, msg.seq, &x);
+	rc = cdc_post(conn, slot, msg.seq, &x);
+	if (!rc)
+		smc_ib_count_shared(&wr->counts, SMC_IB_RETRIES);
+	return rc;
 }
 
 /*
@@ -317,11 +331,13 @@ static u32 cdc_take(struct smc_conn *conn, const struct smc_cdc_msg *msg)
 static u32 cdc_apply(struct smc_conn *conn, struct smc_link *link, const struct smc_cdc_msg *msg,
 		     u16 step)
 {
+	struct smc_cursor had;
 	u32 events = SMC_EV_STALE;
 	u8 nr_waits;
 
 	guard(spinlock_bh)(&conn->lock);
 	nr_waits = conn->ctl.rx_nr_waits;
+	had = conn->ctl.rx_prod;
 	if (rcu_access_pointer(conn->link) && conn->ctl.rx_geom.size) {
 		events = msg ? cdc_take(conn, msg) :
 			       smc_cdc_apply_imm(&conn->ctl, link->num, step);
@@ -331,8 +347,11 @@ static u32 cdc_apply(struct smc_conn *conn, struct smc_link *link, const struct 
 		smc_conn_hold(conn);
 	if (events & CDC_EV_PUSH && !cdc_is_push_due(conn))
 		events &= ~CDC_EV_PUSH;
-	if (events & SMC_EV_DATA)
+	if (events & SMC_EV_DATA) {
+		smc_ib_count(&link->wr.counts, SMC_IB_RX_BYTES,
+			     smc_cursor_distance(conn->ctl.rx_geom, had, conn->ctl.rx_prod));
 		conn->rx_stamp = cdc_has_stamps(conn->sk) ? ktime_get_real() : 0;
+	}
 	/* After an abort no reader gets the data. */
 	if (events & SMC_EV_URG && !conn->is_purged)
 		events |= cdc_keep_urgent(conn, link, events);
@@ -390,6 +409,10 @@ void smc_cdc_rx(struct smc_wr *wr, const u8 *msg, u32 len)
 	}
 	cdc.link_num = link->num;
 	smc_stat_inc(net, SMC_STAT_CDC_RX);
+	if (unlikely(cdc.prod_flags & SMC_CDC_BLOCKED)) {
+		smc_stat_inc(net, SMC_STAT_RX_CLOSED);
+		smc_ib_count(&wr->counts, SMC_IB_RX_CLOSED, 1);
+	}
 	cdc_deliver(smc_conn_lookup(link->lgr, cdc.token), link, &cdc, 0);
 }
 

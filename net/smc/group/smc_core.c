@@ -46,7 +46,7 @@ static DEFINE_SPINLOCK(smc_lgr_list_lock);
 static DECLARE_WAIT_QUEUE_HEAD(smc_lgr_list_waitq);
 static struct workqueue_struct *smc_core_wq;
 static struct workqueue_struct *smc_patient_wq;
-static u32 smc_lgr_last_id;	/* under smc_lgr_list_lock */
+static u64 smc_lgr_last_serial;	/* under smc_lgr_list_lock */
 
 static void smc_lgr_free_work(struct work_struct *work);
 
@@ -484,8 +484,9 @@ static struct smc_link_group *lgr_find(struct lgr_search *s)
 static void lgr_enlist(struct smc_link_group *lgr)
 {
 	lockdep_assert_held(&smc_lgr_list_lock);
-	smc_lgr_last_id += SMC_LGR_ID_STEP;
-	lgr->id = smc_lgr_last_id;
+	smc_lgr_last_serial += SMC_LGR_ID_STEP;
+	lgr->serial = smc_lgr_last_serial;
+	lgr->id = lgr->serial;
 	list_add_tail(&lgr->node, &smc_lgr_list);
 }
 
@@ -817,6 +818,33 @@ struct smc_link *smc_lgr_pick_link(struct smc_link_group *lgr)
 }
 
 /**
+ * smc_lgr_next() - walk the groups in order of formation
+ * @prev: the group that the last call returned; its reference is dropped. NULL to begin, or to
+ *	  continue an earlier walk
+ * @after: without @prev: serial of the last group that was handled, 0 for none
+ *
+ * Groups may come and go during the walk; one that stays is returned once.
+ *
+ * Context: Process context.
+ * Return: a group with a reference; NULL after the last one.
+ */
+struct smc_link_group *smc_lgr_next(struct smc_link_group *prev, u64 after)
+{
+	struct smc_link_group *lgr;
+
+	/* A group with a reference stays in the list. */
+	spin_lock_irq(&smc_lgr_list_lock);
+	lgr = list_prepare_entry(prev, &smc_lgr_list, node);
+	list_for_each_entry_continue(lgr, &smc_lgr_list, node)
+		if (lgr->serial > after && refcount_inc_not_zero(&lgr->refs))
+			break;
+	spin_unlock_irq(&smc_lgr_list_lock);
+	if (prev)
+		smc_lgr_put(prev);
+	return list_entry_is_head(lgr, &smc_lgr_list, node) ? NULL : lgr;
+}
+
+/**
  * smc_lgr_for_each() - call a function for all groups
  * @fn: the function; no lock is held, it may sleep
  * @arg: passed on
@@ -825,22 +853,10 @@ struct smc_link *smc_lgr_pick_link(struct smc_link_group *lgr)
  */
 void smc_lgr_for_each(void (*fn)(struct smc_link_group *lgr, void *arg), void *arg)
 {
-	struct smc_link_group *lgr, *prev = NULL;
+	struct smc_link_group *lgr = NULL;
 
-	do {
-		/* A group with a reference stays in the list. */
-		spin_lock_irq(&smc_lgr_list_lock);
-		lgr = list_prepare_entry(prev, &smc_lgr_list, node);
-		list_for_each_entry_continue(lgr, &smc_lgr_list, node)
-			if (refcount_inc_not_zero(&lgr->refs))
-				break;
-		spin_unlock_irq(&smc_lgr_list_lock);
-		if (prev)
-			smc_lgr_put(prev);
-		prev = list_entry_is_head(lgr, &smc_lgr_list, node) ? NULL : lgr;
-		if (prev)
-			fn(prev, arg);
-	} while (prev);
+	while ((lgr = smc_lgr_next(lgr, 0)))
+		fn(lgr, arg);
 }
 
 /* @net: NULL for all namespaces */
@@ -1223,7 +1239,7 @@ void smc_lgr_commit_dialect(struct smc_link_group *lgr, enum smc_dialect dialect
  */
 int smc_core_init(void)
 {
-	smc_lgr_last_id = get_random_u32() & ~(SMC_LGR_ID_STEP - 1);
+	smc_lgr_last_serial = get_random_u32() & ~(SMC_LGR_ID_STEP - 1);
 	/* Unbound: taking one group down must not wait for another. */
 	smc_core_wq = alloc_workqueue("smc_core", WQ_UNBOUND, WQ_MAX_ACTIVE);
 	if (!smc_core_wq)

@@ -122,7 +122,10 @@ struct smc_lgr_key {
  *	    (smc_lgr_commit_dialect())
  * @peer_name: peer ID for display: that of @key, or if the peer's first message has none, that of
  *	       the next; written while FORMING
- * @id: local number for display, LG-09; its low byte is 0
+ * @peer_host: the peer's operating system, release and name, zero in version 1; written while
+ *	       FORMING
+ * @serial: greater than that of all earlier groups; under the list lock, const once listed
+ * @id: local number for display, LG-09: low half of @serial; its low byte is 0
  * @state: under the list lock, changed by lgr_set_state()
  * @type: single, symmetric..., for display
  * @is_committed: the dialect is settled, under @lock
@@ -170,6 +173,8 @@ struct smc_link_group {
 	struct smc_lgr_key key;
 	struct smc_params params;
 	u8 peer_name[8];
+	struct smc_clc_fce peer_host;
+	u64 serial;
 	u32 id;
 	enum smc_lgr_state state;
 	enum smc_lgr_type type;
@@ -246,6 +251,7 @@ bool smc_link_is_used(const struct smc_link *link);
 void smc_lgr_note_ends(struct smc_link *link);
 void smc_lgr_note_left(struct smc_link *link);
 
+struct smc_link_group *smc_lgr_next(struct smc_link_group *prev, u64 after);
 void smc_lgr_for_each(void (*fn)(struct smc_link_group *lgr, void *arg), void *arg);
 void smc_lgr_wait_none(struct net *net);
 

@@ -20,6 +20,7 @@
 #include "rdma/smc_net.h"
 #include "group/smc_core.h"
 #include "group/smc_link.h"
+#include "observe/smc_trace.h"
 
 static const struct smc_wr_ops *smc_link_ops;
 
@@ -509,6 +510,7 @@ bool smc_link_set_state(struct smc_link *link, enum smc_link_state state)
 	if (state == SMC_LINK_ACTIVE) {
 		WRITE_ONCE(link->is_kept, true);
 		smc_lgr_note_ends(link);
+		trace_smc_link_up(link);
 	}
 	return true;
 }
@@ -532,6 +534,7 @@ void smc_link_add_waiter(struct smc_link *link, struct smc_conn *conn)
 		return;
 	smc_conn_get(conn);
 	list_add_tail(&conn->wait_node, &link->waiters);
+	smc_ib_count(&link->wr.counts, SMC_IB_SLOT_WAITS, 1);
 }
 
 /**

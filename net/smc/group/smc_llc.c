@@ -586,7 +586,7 @@ static bool llc_perform(struct smc_link_group *lgr, struct smc_llc_action *act,
 		return false;
 	case SMC_LLC_ACT_TERMINATE:
 		llc_remember_failure(lgr, act->why);
-		smc_lgr_terminate(lgr);
+		smc_lgr_terminate(lgr, smc_llc_why_name(act->why));
 		return false;
 	}
 	return false;

@@ -542,7 +542,7 @@ static int llc_request(struct smc_link_group *lgr, struct smc_llc_request *req)
 	while (wait_for_completion_interruptible_timeout(&req->done, llc_max_wait(lgr)) <= 0) {
 		if (turns++ < LLC_RNIC_TURNS && llc_rnic_is_busy(lgr))
 			continue;
-		smc_lgr_terminate(lgr);
+		smc_lgr_terminate(lgr, "the LLC engine does not answer");
 		smc_llc_queue_work(lgr);
 		wait_for_completion_state(&req->done, TASK_IDLE);
 		break;
@@ -611,8 +611,8 @@ int smc_pool_grow(struct smc_link_group *lgr, struct smc_buf_pool *pool, u32 siz
 	}
 	/* other handshakes do not find a forming group, so this is not too early there */
 	smc_buf_set_ready(pool, buf);
-	if (pool->kind == SMC_BUF_RMB)
-		smc_stat_inc(lgr->key.net, SMC_STAT_RMB_NEW);
+	smc_stat_inc(lgr->key.net,
+		     pool->kind == SMC_BUF_RMB ? SMC_STAT_RMB_NEW : SMC_STAT_SNDBUF_NEW);
 	return 0;
 }
 

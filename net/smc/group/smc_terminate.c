@@ -12,6 +12,7 @@
 #include "group/smc_core.h"
 #include "group/smc_link.h"
 #include "group/smc_terminate.h"
+#include "observe/smc_trace.h"
 
 /**
  * smc_lgr_activate() - activate a group and its first link after first contact
@@ -24,13 +25,14 @@
 void smc_lgr_activate(struct smc_link_group *lgr)
 {
 	lockdep_assert_held(&lgr->lock);
-	if (lgr->links[0])
-		smc_link_set_state(lgr->links[0], SMC_LINK_ACTIVE);
 	if (lgr->type == SMC_LGR_TYPE_NONE)
 		lgr->type = SMC_LGR_TYPE_SINGLE;
+	if (lgr->links[0])
+		smc_link_set_state(lgr->links[0], SMC_LINK_ACTIVE);
 	if (!smc_lgr_set_state(lgr, SMC_LGR_ACTIVE, NULL))
 		return;
 	smc_stat_inc(lgr->key.net, SMC_STAT_LGR_NEW);
+	trace_smc_lgr_up(lgr, "");
 	pr_info_ratelimited("link group %08x with peer %8phN is up (%s, %s dialect)\n",
 			    lgr->id, lgr->peer_name,
 			    lgr->key.role == SMC_ROLE_SERVER ? "server" : "client",
@@ -93,13 +95,14 @@ static void lgr_begin_end(struct smc_link_group *lgr)
 /**
  * smc_lgr_terminate() - end a group
  * @lgr: the group, in any state; the second call does nothing
+ * @why: in words, for operators
  *
  * No search finds it any more. A work item raises SMC_EV_LINK_LOST for its connections, takes the
  * queues down and releases the devices. RFC 7609 3.5.4, 4.8.3 (PEER-03).
  *
- * Context: Any context.
+ * Context: Any context but hard interrupt.
  */
-void smc_lgr_terminate(struct smc_link_group *lgr)
+void smc_lgr_terminate(struct smc_link_group *lgr, const char *why)
 {
 	enum smc_lgr_state old;
 
@@ -107,6 +110,7 @@ void smc_lgr_terminate(struct smc_link_group *lgr)
 		return;
 	if (old == SMC_LGR_ACTIVE) {
 		smc_stat_inc(lgr->key.net, SMC_STAT_LGR_END);
+		trace_smc_lgr_down(lgr, why);
 		pr_info_ratelimited("link group %08x with peer %8phN is gone\n",
 				    lgr->id, lgr->peer_name);
 	}
@@ -131,7 +135,7 @@ void smc_lgr_fail(struct smc_link_group *lgr, enum smc_decline decline)
 static void lgr_terminate_in(struct smc_link_group *lgr, void *net)
 {
 	if (!net || net_eq(lgr->key.net, net))
-		smc_lgr_terminate(lgr);
+		smc_lgr_terminate(lgr, "the namespace or the module ends");
 }
 
 /**

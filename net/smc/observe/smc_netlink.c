@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Generic netlink family SMC_GEN_NETLINK of deployed tools: EIDs, and whether listeners
- * limit handshakes.
+ * Generic netlink family SMC_GEN_NETLINK of deployed tools: the state of the module, EIDs, and
+ * whether listeners limit handshakes.
  *
- * There is no SMC-D here, so there is no system EID: it is shown as absent and cannot be enabled.
+ * There is no SMC-D here, so its dumps are empty, and there is no system EID: it is shown as absent
+ * and cannot be enabled. Any user may dump. Groups, counters and the limit are those of the
+ * caller's namespace; EIDs are those of the host.
  */
 #include <linux/module.h>
 #include <linux/smc.h>
+#include <linux/utsname.h>
 #include <net/genetlink.h>
 
 #include "smc_compat.h"
 #include "rdma/smc_eid.h"
 #include "rdma/smc_net.h"
 #include "observe/smc_netlink.h"
+#include "observe/smc_netlink_dev.h"
+#include "observe/smc_netlink_lgr.h"
+#include "observe/smc_netlink_msg.h"
+#include "observe/smc_netlink_stats.h"
 
 /* Commands without attributes reject them. */
 static const struct nla_policy smc_netlink_no_policy[SMC_NLA_EID_TABLE_MAX + 1] = {
@@ -24,21 +31,11 @@ static const struct nla_policy smc_netlink_eid_policy[SMC_NLA_EID_TABLE_MAX + 1]
 	[SMC_NLA_EID_TABLE_ENTRY] = { .type = NLA_BINARY },
 };
 
-static struct genl_family smc_netlink_family;
-
-static void *smc_netlink_begin(struct sk_buff *skb, struct netlink_callback *cb)
-{
-	u8 cmd = ((const struct genlmsghdr *)nlmsg_data(cb->nlh))->cmd;
-
-	return genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
-			   &smc_netlink_family, NLM_F_MULTI, cmd);
-}
-
 static int smc_netlink_put_eid(struct sk_buff *skb, struct netlink_callback *cb,
 			       const u8 eid[SMC_EID_LEN])
 {
 	char text[SMC_EID_LEN + 1] = {};
-	void *head = smc_netlink_begin(skb, cb);
+	void *head = smc_netlink_begin(skb, cb, SMC_NETLINK_DUMP_UEID);
 
 	if (!head)
 		return -EMSGSIZE;
@@ -79,6 +76,47 @@ static int smc_netlink_flush_ueid(struct sk_buff *skb, struct genl_info *info)
 	return 0;
 }
 
+static int smc_netlink_put_host(struct sk_buff *skb)
+{
+	const char *name = init_utsname()->nodename;
+	char host[SMC_CLC_HOST_LEN + 1] = {};
+
+	memset(host, ' ', SMC_CLC_HOST_LEN);
+	memcpy(host, name, strnlen(name, SMC_CLC_HOST_LEN));
+	return nla_put_string(skb, SMC_NLA_SYS_LOCAL_HOST, host);
+}
+
+/* Built into a kernel, the module has no version of its own. */
+static const char *smc_netlink_version(void)
+{
+	const struct module *module = THIS_MODULE;
+	const char *text = module ? module->version : NULL;
+
+	return text ?: "";
+}
+
+static int smc_netlink_put_sys_info(struct sk_buff *skb)
+{
+	struct nlattr *nest = nla_nest_start(skb, SMC_GEN_SYS_INFO);
+
+	if (!nest ||
+	    nla_put_u8(skb, SMC_NLA_SYS_VER, SMC_CLC_V2) ||
+	    nla_put_u8(skb, SMC_NLA_SYS_REL, SMC_NEGO_RELEASE) ||
+	    nla_put_u8(skb, SMC_NLA_SYS_IS_ISM_V2, 0) ||
+	    smc_netlink_put_host(skb) ||
+	    nla_put_u8(skb, SMC_NLA_SYS_IS_SMCR_V2, 1) ||
+	    nla_put_string(skb, SMC_NLA_SYS_MODULE, smc_netlink_version()))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+/* There is nothing of SMC-D. */
+static int smc_netlink_dump_nothing(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return skb->len;
+}
+
 /* Exactly one message; for the system EID it is empty. */
 static int smc_netlink_dump_one(struct sk_buff *skb, struct netlink_callback *cb)
 {
@@ -88,12 +126,13 @@ static int smc_netlink_dump_one(struct sk_buff *skb, struct netlink_callback *cb
 
 	if (cb->args[0])
 		return skb->len;
-	head = smc_netlink_begin(skb, cb);
+	head = smc_netlink_begin(skb, cb, req->cmd);
 	if (!head)
 		return -EMSGSIZE;
-	if (req->cmd == SMC_NETLINK_DUMP_HS_LIMITATION &&
-	    nla_put_u8(skb, SMC_NLA_HS_LIMITATION_ENABLED,
-		       READ_ONCE(smc_net(net)->set.limit_smc_hs))) {
+	if ((req->cmd == SMC_NETLINK_GET_SYS_INFO && smc_netlink_put_sys_info(skb)) ||
+	    (req->cmd == SMC_NETLINK_DUMP_HS_LIMITATION &&
+	     nla_put_u8(skb, SMC_NLA_HS_LIMITATION_ENABLED,
+			READ_ONCE(smc_net(net)->set.limit_smc_hs)))) {
 		genlmsg_cancel(skb, head);
 		return -EMSGSIZE;
 	}
@@ -124,6 +163,14 @@ static int smc_netlink_set_limit(struct sk_buff *skb, struct genl_info *info)
 	.policy = _policy, .maxattr = SMC_NLA_EID_TABLE_MAX }
 
 static const struct genl_ops smc_netlink_ops[] = {
+	SMC_NETLINK_DUMP(SMC_NETLINK_GET_SYS_INFO, smc_netlink_dump_one),
+	SMC_NETLINK_DUMP(SMC_NETLINK_GET_LGR_SMCR, smc_netlink_dump_lgr),
+	SMC_NETLINK_DUMP(SMC_NETLINK_GET_LINK_SMCR, smc_netlink_dump_link),
+	SMC_NETLINK_DUMP(SMC_NETLINK_GET_LGR_SMCD, smc_netlink_dump_nothing),
+	SMC_NETLINK_DUMP(SMC_NETLINK_GET_DEV_SMCD, smc_netlink_dump_nothing),
+	SMC_NETLINK_DUMP(SMC_NETLINK_GET_DEV_SMCR, smc_netlink_dump_dev),
+	SMC_NETLINK_DUMP(SMC_NETLINK_GET_STATS, smc_netlink_dump_stats),
+	SMC_NETLINK_DUMP(SMC_NETLINK_GET_FBACK_STATS, smc_netlink_dump_fback),
 	SMC_NETLINK_DUMP(SMC_NETLINK_DUMP_UEID, smc_netlink_dump_ueid),
 	SMC_NETLINK_DO(SMC_NETLINK_ADD_UEID, smc_netlink_change_ueid, smc_netlink_eid_policy),
 	SMC_NETLINK_DO(SMC_NETLINK_REMOVE_UEID, smc_netlink_change_ueid, smc_netlink_eid_policy),
@@ -138,13 +185,19 @@ static const struct genl_ops smc_netlink_ops[] = {
 		       smc_netlink_no_policy),
 };
 
-static struct genl_family smc_netlink_family = {
+static const struct genl_multicast_group smc_netlink_groups[] = {
+	{ .name = SMC_GENL_EVENTS },
+};
+
+struct genl_family smc_netlink_family = {
 	.name		= SMC_GENL_FAMILY_NAME,
 	.version	= SMC_GENL_FAMILY_VERSION,
 	.module		= THIS_MODULE,
 	.netnsok	= true,
 	.ops		= smc_netlink_ops,
 	.n_ops		= ARRAY_SIZE(smc_netlink_ops),
+	.mcgrps		= smc_netlink_groups,
+	.n_mcgrps	= ARRAY_SIZE(smc_netlink_groups),
 	.resv_start_op	= SMC_NETLINK_DISABLE_HS_LIMITATION + 1,
 };
 

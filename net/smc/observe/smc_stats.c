@@ -16,18 +16,50 @@ static const char * const smc_stat_names[SMC_STAT_NR] = {
 #undef SMC_STAT_NAME
 };
 
+/**
+ * smc_stats_get() - a counter of a namespace
+ * @net: the namespace
+ * @id: the counter
+ *
+ * Context: Any context.
+ * Return: its value, which never decreases.
+ */
+u64 smc_stats_get(const struct net *net, enum smc_stat id)
+{
+	u64 sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(per_cpu_ptr(smc_net(net)->stats, cpu)->value[id]);
+	return sum;
+}
+
+/**
+ * smc_stats_get_fallback() - connections that became TCP for one reason
+ * @net: the namespace
+ * @is_server: those of listeners, otherwise those of connect()
+ * @reason: the reason
+ *
+ * Context: Any context.
+ * Return: their number, which never decreases.
+ */
+u64 smc_stats_get_fallback(const struct net *net, bool is_server, enum smc_reason reason)
+{
+	u64 sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(per_cpu_ptr(smc_net(net)->stats, cpu)->fallback[is_server][reason]);
+	return sum;
+}
+
 static int smc_stats_show(struct seq_file *seq, void *v)
 {
-	struct smc_pernet *sn = smc_net(seq_file_single_net(seq));
-	int cpu, i;
+	const struct net *net = seq_file_single_net(seq);
+	int i;
 
-	for (i = 0; i < SMC_STAT_NR; i++) {
-		u64 sum = 0;
-
-		for_each_possible_cpu(cpu)
-			sum += per_cpu_ptr(sn->stats, cpu)->value[i];
-		seq_printf(seq, "%s %llu\n", smc_stat_names[i], sum);
-	}
+	for (i = 0; i < SMC_STAT_NR; i++)
+		seq_printf(seq, "%s %llu\n", smc_stat_names[i], smc_stats_get(net, i));
 	return 0;
 }
 

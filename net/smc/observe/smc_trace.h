@@ -174,6 +174,110 @@ TRACE_EVENT(smc_handshake,
 		  __entry->reason, __entry->err)
 );
 
+/* Group and link for operators, who know them by number. */
+DECLARE_EVENT_CLASS(smc_lgr,
+	TP_PROTO(const struct smc_link_group *lgr, const char *why),
+	TP_ARGS(lgr, why),
+	TP_STRUCT__entry(
+		__field(u32, lgr)
+		__field(u64, net_cookie)
+		__string(why, why)
+	),
+	TP_fast_assign(
+		__entry->lgr = lgr->id;
+		__entry->net_cookie = lgr->key.net->net_cookie;
+		smc_compat_assign_str(why, why);
+	),
+	TP_printk("lgr=%#x net=%llu %s", __entry->lgr, __entry->net_cookie, __get_str(why))
+);
+
+DEFINE_EVENT(smc_lgr, smc_lgr_up,
+	TP_PROTO(const struct smc_link_group *lgr, const char *why),
+	TP_ARGS(lgr, why));
+
+DEFINE_EVENT(smc_lgr, smc_lgr_down,
+	TP_PROTO(const struct smc_link_group *lgr, const char *why),
+	TP_ARGS(lgr, why));
+
+TRACE_EVENT(smc_link_up,
+	TP_PROTO(const struct smc_link *link),
+	TP_ARGS(link),
+	TP_STRUCT__entry(
+		__field(u32, lgr)
+		__field(u8, link)
+		__field(u64, net_cookie)
+		__string(name, link->wr.dev_name)
+	),
+	TP_fast_assign(
+		__entry->lgr = link->lgr->id;
+		__entry->link = link->num;
+		__entry->net_cookie = link->lgr->key.net->net_cookie;
+		smc_compat_assign_str(name, link->wr.dev_name);
+	),
+	TP_printk("lgr=%#x link=%u dev=%s net=%llu", __entry->lgr, __entry->link,
+		  __get_str(name), __entry->net_cookie)
+);
+
+/* A connection is TCP: smc_switch_to_fallback, and what a listener never offered SMC. */
+TRACE_EVENT(smc_fallback,
+	TP_PROTO(const struct sock *sk, bool is_server, u32 reason, u32 diagnosis),
+	TP_ARGS(sk, is_server, reason, diagnosis),
+	TP_STRUCT__entry(
+		__field(const void *, sk)
+		__field(bool, is_server)
+		__field(u32, reason)
+		__field(u32, diagnosis)
+	),
+	TP_fast_assign(
+		__entry->sk = sk;
+		__entry->is_server = is_server;
+		__entry->reason = reason;
+		__entry->diagnosis = diagnosis;
+	),
+	TP_printk("sk=%p %s reason=%#x diagnosis=%#x", __entry->sk,
+		  __entry->is_server ? "server" : "client", __entry->reason,
+		  __entry->diagnosis)
+);
+
+TRACE_EVENT(smc_peer_failed,
+	TP_PROTO(const struct net *net, const struct in6_addr *peer, u32 reason, u32 ms),
+	TP_ARGS(net, peer, reason, ms),
+	TP_STRUCT__entry(
+		__array(u8, peer, 16)
+		__field(u64, net_cookie)
+		__field(u32, reason)
+		__field(u32, ms)
+	),
+	TP_fast_assign(
+		memcpy(__entry->peer, peer, 16);
+		__entry->net_cookie = net->net_cookie;
+		__entry->reason = reason;
+		__entry->ms = ms;
+	),
+	TP_printk("peer=%pI6c net=%llu reason=%#x ms=%u", __entry->peer, __entry->net_cookie,
+		  __entry->reason, __entry->ms)
+);
+
+TRACE_EVENT(smc_service_paused,
+	TP_PROTO(const struct sock *sk, const struct sockaddr *addr, u32 reason, u32 diagnosis,
+		 u32 ms),
+	TP_ARGS(sk, addr, reason, diagnosis, ms),
+	TP_STRUCT__entry(
+		__field(const void *, sk)
+		__field(u32, reason)
+		__field(u32, diagnosis)
+		__field(u32, ms)
+	),
+	TP_fast_assign(
+		__entry->sk = sk;
+		__entry->reason = reason;
+		__entry->diagnosis = diagnosis;
+		__entry->ms = ms;
+	),
+	TP_printk("sk=%p reason=%#x diagnosis=%#x ms=%u", __entry->sk, __entry->reason,
+		  __entry->diagnosis, __entry->ms)
+);
+
 /* The next four have the names and fields that deployed tools know. */
 TRACE_EVENT(smc_switch_to_fallback,
 	TP_PROTO(const struct smc_sock *smc, const struct sock *tsk, int reason),

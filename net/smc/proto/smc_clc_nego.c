@@ -11,6 +11,58 @@
 #include "proto/smc_clc_nego.h"
 #include "proto/smc_gid.h"
 
+static const struct {
+	u32 code;
+	const char *text;
+} nego_reasons[] = {
+#define NEGO_REASON(id, code, text) [SMC_REASON_##id] = { code, text },
+	SMC_DECLINES(NEGO_REASON)
+#undef NEGO_REASON
+	[SMC_REASON_OTHER] = { SMC_DECLINE_INTERR | 0xffff, "another reason" },
+};
+
+/**
+ * smc_nego_reason() - the place of a reason in a table
+ * @code: of a fallback, any value
+ *
+ * Context: Any context.
+ * Return: the place, SMC_REASON_OTHER for an unknown code.
+ */
+enum smc_reason smc_nego_reason(u32 code)
+{
+	switch (code) {
+#define NEGO_PLACE(id, code, ...) case code: return SMC_REASON_##id;
+	SMC_DECLINES(NEGO_PLACE)
+#undef NEGO_PLACE
+	default:
+		return SMC_REASON_OTHER;
+	}
+}
+
+/**
+ * smc_nego_reason_code() - the inverse of smc_nego_reason()
+ * @reason: less than SMC_REASON_NR
+ *
+ * Context: Any context.
+ * Return: the code; one of the class of internal errors for SMC_REASON_OTHER.
+ */
+u32 smc_nego_reason_code(enum smc_reason reason)
+{
+	return nego_reasons[reason].code;
+}
+
+/**
+ * smc_nego_reason_text() - a reason in words
+ * @code: any value
+ *
+ * Context: Any context.
+ * Return: a constant string, never NULL.
+ */
+const char *smc_nego_reason_text(u32 code)
+{
+	return nego_reasons[smc_nego_reason(code)].text;
+}
+
 /**
  * smc_nego_peer_id() - build the peer ID of this host, RFC 7609 A.2.1, PID-01
  * @peer_id: out: the peer ID

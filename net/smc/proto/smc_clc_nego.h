@@ -15,35 +15,49 @@
  * Reasons to stay with TCP: the diagnosis of a Decline, and the fallback reason that operators
  * see. The numbers are those of deployed tools; they are never mixed with errnos.
  */
+#define SMC_DECLINES(X) \
+	X(MEM, 0x01010000, "not enough memory for buffers") \
+	X(TIMEOUT_CL, 0x02010000, "CONFIRM LINK did not arrive in time: RDMA packets get lost") \
+	X(TIMEOUT_AL, 0x02020000, "ADD LINK did not arrive in time") \
+	X(CNFERR, 0x03000000, "the local network configuration is not usable") \
+	X(PEERNOSMC, 0x03010000, "the peer does not speak SMC") \
+	X(IPSEC, 0x03020000, "the connection is subject to IPsec") \
+	X(NOSMCDEV, 0x03030000, "no device for SMC on the way to the peer") \
+	X(NOSMCRDEV, 0x03030002, "no RDMA device on the way to the peer") \
+	X(NOV2EXT, 0x03030004, "the peer offered version 2 without its extension") \
+	X(NOUEID, 0x03030008, "the peer listed no EID that is known here") \
+	X(RELEASEERR, 0x03030009, "the peer answered with a release that was not offered") \
+	X(MAXCONNERR, 0x0303000a, "no agreement on the number of connections") \
+	X(MAXLINKERR, 0x0303000b, "no agreement on the number of links") \
+	X(MODEUNSUPP, 0x03040000, "the peer chose a mode that was not offered") \
+	X(RMBE_EC, 0x03050000, "the peer uses eye catchers in its buffers") \
+	X(OPTUNSUPP, 0x03060000, "a socket option, such as fast open, works with TCP only") \
+	X(DIFFPREFIX, 0x03070000, "the peer is in another subnet") \
+	X(NOACTLINK, 0x030a0000, "the link group has no active link") \
+	X(VERSMISMAT, 0x030c0000, "the versions do not match") \
+	X(NOROUTE, 0x030e0000, "no route to the peer's RDMA address") \
+	X(NOINDIRECT, 0x030f0000, "one side routes and the other does not") \
+	X(SYNCERR, 0x04000000, "the two sides disagree about their link group") \
+	X(PEERDECL, 0x05000000, "the peer declined") \
+	X(INTERR, 0x09990000, "internal error") \
+	X(ERR_RTOK, 0x09990001, "the peer's buffer key could not be stored") \
+	X(ERR_RDYLNK, 0x09990002, "the queue pair could not be connected") \
+	X(ERR_REGBUF, 0x09990003, "the buffers could not be registered")
+
 enum smc_decline {
 	SMC_DECLINE_NONE	= 0x00000000,
-	SMC_DECLINE_MEM		= 0x01010000,
-	SMC_DECLINE_TIMEOUT_CL	= 0x02010000,
-	SMC_DECLINE_TIMEOUT_AL	= 0x02020000,
-	SMC_DECLINE_CNFERR	= 0x03000000,
-	SMC_DECLINE_PEERNOSMC	= 0x03010000,
-	SMC_DECLINE_IPSEC	= 0x03020000,
-	SMC_DECLINE_NOSMCDEV	= 0x03030000,
-	SMC_DECLINE_NOSMCRDEV	= 0x03030002,
-	SMC_DECLINE_NOV2EXT	= 0x03030004,
-	SMC_DECLINE_NOUEID	= 0x03030008,
-	SMC_DECLINE_RELEASEERR	= 0x03030009,
-	SMC_DECLINE_MAXCONNERR	= 0x0303000a,
-	SMC_DECLINE_MAXLINKERR	= 0x0303000b,
-	SMC_DECLINE_MODEUNSUPP	= 0x03040000,
-	SMC_DECLINE_RMBE_EC	= 0x03050000,
-	SMC_DECLINE_OPTUNSUPP	= 0x03060000,
-	SMC_DECLINE_DIFFPREFIX	= 0x03070000,
-	SMC_DECLINE_NOACTLINK	= 0x030a0000,
-	SMC_DECLINE_VERSMISMAT	= 0x030c0000,
-	SMC_DECLINE_NOROUTE	= 0x030e0000,
-	SMC_DECLINE_NOINDIRECT	= 0x030f0000,
-	SMC_DECLINE_SYNCERR	= 0x04000000,
-	SMC_DECLINE_PEERDECL	= 0x05000000,
-	SMC_DECLINE_INTERR	= 0x09990000,
-	SMC_DECLINE_ERR_RTOK	= 0x09990001,
-	SMC_DECLINE_ERR_RDYLNK	= 0x09990002,
-	SMC_DECLINE_ERR_REGBUF	= 0x09990003,
+#define SMC_DECLINE_CODE(id, code, ...) SMC_DECLINE_##id = code,
+	SMC_DECLINES(SMC_DECLINE_CODE)
+#undef SMC_DECLINE_CODE
+};
+
+/* The same as places in a table, for counters; all other codes share the last one. */
+enum smc_reason {
+#define SMC_DECLINE_PLACE(id, ...) SMC_REASON_##id,
+	SMC_DECLINES(SMC_DECLINE_PLACE)
+#undef SMC_DECLINE_PLACE
+	SMC_REASON_OTHER,
+	SMC_REASON_NR
 };
 
 /* Limits of version 1: connections of a link group; links, spare ones included */
@@ -208,6 +222,10 @@ struct smc_nego_confirmed {
 	bool must_reset;
 	struct smc_params params;
 };
+
+enum smc_reason smc_nego_reason(u32 code);
+u32 smc_nego_reason_code(enum smc_reason reason);
+const char *smc_nego_reason_text(u32 code);
 
 void smc_nego_settle_dialect(struct smc_params *params, enum smc_dialect dialect);
 void smc_nego_peer_id(u8 peer_id[SMC_PEER_ID_LEN], u16 instance,

@@ -542,6 +542,25 @@ void smc_buf_unmap(struct smc_buf *buf, struct smc_wr *wr, unsigned int link)
 }
 
 /**
+ * smc_buf_pool_usage() - memory of a pool, for display
+ * @pool: the pool
+ * @allocated: bytes of its regions are added
+ * @used: bytes of elements handed out are added
+ *
+ * Context: Any context but hard interrupt. Takes pool->lock.
+ */
+void smc_buf_pool_usage(struct smc_buf_pool *pool, u64 *allocated, u64 *used)
+{
+	const struct smc_buf *buf;
+
+	guard(spinlock_bh)(&pool->lock);
+	list_for_each_entry(buf, &pool->regions, node) {
+		*allocated += (u64)buf->nr_elems * buf->elem_size;
+		*used += (u64)buf->nr_used * buf->elem_size;
+	}
+}
+
+/**
  * smc_buf_pool_unmap() - smc_buf_unmap() for all regions of a pool
  * @pool: the pool
  * @wr: the link's queues, stopped

@@ -155,6 +155,7 @@ void smc_buf_free(struct smc_buf *buf);
 void smc_buf_pool_unmap(struct smc_buf_pool *pool, struct smc_wr *wr, unsigned int link);
 unsigned long smc_buf_take_idle(struct smc_buf_pool *pool, unsigned long age_jiffies,
 				unsigned long want, struct list_head *idle);
+void smc_buf_pool_usage(struct smc_buf_pool *pool, u64 *allocated, u64 *used);
 unsigned long smc_buf_excess(const struct smc_buf_spare *spare);
 
 u32 smc_buf_rkey(const struct smc_buf *buf, unsigned int link);

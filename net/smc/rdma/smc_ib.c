@@ -30,6 +30,7 @@
 #include <linux/etherdevice.h>
 #include <linux/if_vlan.h>
 #include <linux/inetdevice.h>
+#include <linux/pci.h>
 #include <linux/rwsem.h>
 #include <linux/slab.h>
 #include <net/addrconf.h>
@@ -53,6 +54,7 @@
 /* Handshakes are readers: they wait only while a device comes or goes. */
 static DECLARE_RWSEM(smc_ib_devices_lock);
 static LIST_HEAD(smc_ib_devices);
+static u64 smc_ib_last_serial;	/* under that lock */
 
 static struct work_struct *smc_ib_listener;
 
@@ -1066,6 +1068,111 @@ unsigned int smc_ib_lan_ends(struct net *net, const struct smc_ib_lan *lan,
 	return nr;
 }
 
+/**
+ * smc_ib_begin_counts() - make the counters of a link part of those of its device
+ * @end: local end of the link
+ * @counts: zeroed
+ *
+ * Context: Process context. Takes the device's lock.
+ */
+void smc_ib_begin_counts(const struct smc_ib_end *end, struct smc_ib_counts *counts)
+{
+	struct smc_ib_dev *dev = end->dev;
+
+	counts->port = end->port;
+	guard(spinlock_irqsave)(&dev->lock);
+	list_add_tail(&counts->node, &dev->links);
+}
+
+/**
+ * smc_ib_end_counts() - leave the sums to the device
+ * @end: local end of the link, which holds its reference
+ * @counts: still readable afterwards; nothing counts any more
+ *
+ * Context: Process context. Takes the device's lock.
+ */
+void smc_ib_end_counts(const struct smc_ib_end *end, struct smc_ib_counts *counts)
+{
+	struct smc_ib_dev *dev = end->dev;
+	int i;
+
+	guard(spinlock_irqsave)(&dev->lock);
+	list_del(&counts->node);
+	for (i = 0; i < SMC_IB_NR_COUNTS; i++)
+		dev->past[i] += atomic64_read(&counts->nr[i]);
+}
+
+static void smc_ib_view_counts(struct smc_ib_dev *dev, struct smc_ib_view *view)
+{
+	const struct smc_ib_counts *counts;
+	int i;
+
+	guard(spinlock_irqsave)(&dev->lock);
+	memcpy(view->counts, dev->past, sizeof(view->counts));
+	list_for_each_entry(counts, &dev->links, node) {
+		view->port[counts->port - 1].nr_links++;
+		for (i = 0; i < SMC_IB_NR_COUNTS; i++)
+			view->counts[i] += atomic64_read(&counts->nr[i]);
+	}
+}
+
+static void smc_ib_view_port(struct smc_ib_dev *dev, u8 port, const struct net *net,
+			     struct smc_ib_port_view *view)
+{
+	struct net_device *ndev = smc_compat_ib_netdev(dev->ibdev, port);
+	struct smc_ib_port now;
+
+	view->ifindex = ndev && net_eq(dev_net(ndev), net) ? ndev->ifindex : 0;
+	dev_put(ndev);
+	view->is_active = smc_ib_get_port(dev, port, &now);
+}
+
+static void smc_ib_view(struct smc_ib_dev *dev, const struct net *net, struct smc_ib_view *view)
+{
+	struct device *parent = dev->ibdev->dev.parent;
+	u8 port;
+
+	memset(view, 0, sizeof(*view));
+	view->serial = dev->serial;
+	strscpy(view->name, dev_name(&dev->ibdev->dev), sizeof(view->name));
+	/* the parent of a soft-RoCE device is its network device, if any */
+	if (parent && dev_is_pci(parent)) {
+		strscpy(view->bus_name, dev_name(parent), sizeof(view->bus_name));
+		view->pci_vendor = to_pci_dev(parent)->vendor;
+		view->pci_device = to_pci_dev(parent)->device;
+	}
+	view->nr_ports = dev->nr_ports;
+	for (port = 1; port <= dev->nr_ports; port++)
+		smc_ib_view_port(dev, port, net, &view->port[port - 1]);
+	smc_ib_view_counts(dev, view);
+}
+
+/**
+ * smc_ib_next_view() - walk the devices that a namespace may use
+ * @net: the namespace
+ * @after: serial of the last one, 0 at first
+ * @view: filled
+ *
+ * Devices may come and go during the walk; one that stays is returned once.
+ *
+ * Context: Process context, may sleep (ports may be queried).
+ * Return: false after the last one.
+ */
+bool smc_ib_next_view(struct net *net, u64 after, struct smc_ib_view *view)
+{
+	struct smc_ib_dev *dev;
+
+	guard(rwsem_read)(&smc_ib_devices_lock);
+	/* in order of arrival */
+	list_for_each_entry(dev, &smc_ib_devices, list) {
+		if (dev->serial <= after || !rdma_dev_access_netns(dev->ibdev, net))
+			continue;
+		smc_ib_view(dev, net, view);
+		return true;
+	}
+	return false;
+}
+
 static int smc_ib_port_mac(struct smc_ib_dev *dev, u8 port, u8 mac[ETH_ALEN])
 {
 	struct ib_device *ibdev = dev->ibdev;
@@ -1137,6 +1244,7 @@ static int smc_ib_add(struct ib_device *ibdev)
 	init_completion(&dev->released);
 	spin_lock_init(&dev->lock);
 	INIT_LIST_HEAD(&dev->watches);
+	INIT_LIST_HEAD(&dev->links);
 	atomic_set(&dev->next_vector, -1);
 	ib_set_client_data(ibdev, &smc_ib_client, dev);
 
@@ -1144,6 +1252,7 @@ static int smc_ib_add(struct ib_device *ibdev)
 	ib_register_event_handler(&dev->handler);
 
 	down_write(&smc_ib_devices_lock);
+	dev->serial = ++smc_ib_last_serial;
 	list_add_tail(&dev->list, &smc_ib_devices);
 	up_write(&smc_ib_devices_lock);
 	atomic_inc(&smc_ib_nr_changes);

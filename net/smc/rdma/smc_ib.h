@@ -21,6 +21,44 @@
 
 struct smc_ib_end;
 
+/* Counters of a link, in the order of enum smc_count_attr */
+enum smc_ib_count {
+	SMC_IB_TX_BYTES,	/* written and completed */
+	SMC_IB_RX_BYTES,	/* announced by the peer */
+	SMC_IB_TX_MSGS,		/* completed without error */
+	SMC_IB_RX_MSGS,
+	SMC_IB_RETRIES,		/* replays after failover */
+	SMC_IB_TX_CLOSED,	/* messages that tell that the peer's ring is full */
+	SMC_IB_RX_CLOSED,	/* the same of the peer, about our ring */
+	SMC_IB_SLOT_WAITS,	/* connections that waited for a send slot */
+	SMC_IB_TX_ERRORS,	/* completions in error; flushed ones do not count */
+	SMC_IB_RX_ERRORS,
+	SMC_IB_NR_COUNTS
+};
+
+/**
+ * struct smc_ib_counts - counters of a link, until its queues are gone also in those of its device
+ * @node: in the device's list, under its lock
+ * @port: of the link
+ * @nr: by &enum smc_ib_count; most have one writer at a time and need no atomic operation
+ */
+struct smc_ib_counts {
+	struct list_head node;
+	u8 port;
+	atomic64_t nr[SMC_IB_NR_COUNTS];
+};
+
+/* For a counter that only completion handlers of one link write, or holders of one lock. */
+static inline void smc_ib_count(struct smc_ib_counts *counts, enum smc_ib_count id, u64 n)
+{
+	atomic64_set(&counts->nr[id], atomic64_read(&counts->nr[id]) + n);
+}
+
+static inline void smc_ib_count_shared(struct smc_ib_counts *counts, enum smc_ib_count id)
+{
+	atomic64_inc(&counts->nr[id]);
+}
+
 /**
  * struct smc_ib_watch - a watcher of one local end
  * @node: in the device's list, under its lock
@@ -58,13 +96,16 @@ struct smc_ib_port {
  * @handler: registered for port and device events
  * @refs: one for the list, one per &struct smc_ib_end
  * @released: completes when the last reference is dropped; removal waits for it
- * @lock: guards @watches, @is_removed and @ports; taken with interrupts off
+ * @lock: guards @watches, @is_removed, @ports, @links and @past; taken with interrupts off
  * @watches: watchers of the ends on this device
  * @is_removed: removal has begun, no new watchers
  * @is_dead: the device reported a fatal error or is being removed; set once
  * @ports: cached port states, by port number less one
  * @nr_ports: ports in use, at most SMC_IB_MAX_PORTS
  * @next_vector: round-robin counter of completion vectors
+ * @serial: greater than that of all earlier devices, const
+ * @links: &struct smc_ib_counts of all queues on the device
+ * @past: sums of the links that are gone
  */
 struct smc_ib_dev {
 	struct list_head list;
@@ -72,13 +113,16 @@ struct smc_ib_dev {
 	struct ib_event_handler handler;
 	refcount_t refs;
 	struct completion released;
-	spinlock_t lock;		/* @watches, @is_removed, @ports */
+	spinlock_t lock;		/* see above */
 	struct list_head watches;
 	bool is_removed;
 	bool is_dead;
 	struct smc_ib_port ports[SMC_IB_MAX_PORTS];
 	u8 nr_ports;
 	atomic_t next_vector;
+	u64 serial;
+	struct list_head links;
+	u64 past[SMC_IB_NR_COUNTS];
 };
 
 /**
@@ -146,6 +190,40 @@ struct smc_ib_lan {
 	struct smc_pnet_id pnet;
 };
 
+/**
+ * struct smc_ib_port_view - a port for display
+ * @ifindex: its network device, 0 if it is not in the caller's namespace
+ * @is_active: its state is active
+ * @nr_links: queue pairs on it
+ */
+struct smc_ib_port_view {
+	int ifindex;
+	bool is_active;
+	u32 nr_links;
+};
+
+/**
+ * struct smc_ib_view - a device for display
+ * @serial: of the device, see &struct smc_ib_dev
+ * @name: its name
+ * @bus_name: of its parent, "" for a device of software
+ * @pci_vendor: of a PCI device, or 0
+ * @pci_device: of a PCI device, or 0
+ * @nr_ports: entries in @port
+ * @port: by number less one
+ * @counts: sums of all its links so far
+ */
+struct smc_ib_view {
+	u64 serial;
+	char name[IB_DEVICE_NAME_MAX];
+	char bus_name[IB_DEVICE_NAME_MAX];
+	u16 pci_vendor;
+	u16 pci_device;
+	u8 nr_ports;
+	struct smc_ib_port_view port[SMC_IB_MAX_PORTS];
+	u64 counts[SMC_IB_NR_COUNTS];
+};
+
 int smc_ib_init(void);
 void smc_ib_exit(void);
 
@@ -175,6 +253,10 @@ void smc_ib_listen(struct work_struct *work);
 bool smc_ib_has_device(void);
 int smc_ib_changes(void);
 void smc_ib_recheck(void);
+
+bool smc_ib_next_view(struct net *net, u64 after, struct smc_ib_view *view);
+void smc_ib_begin_counts(const struct smc_ib_end *end, struct smc_ib_counts *counts);
+void smc_ib_end_counts(const struct smc_ib_end *end, struct smc_ib_counts *counts);
 
 int smc_ib_start_watch(struct smc_ib_watch *watch);
 void smc_ib_unwatch(struct smc_ib_watch *watch);

@@ -6,14 +6,31 @@
 #ifndef SMC_NET_H
 #define SMC_NET_H
 
+#include <linux/bitops.h>
+#include <linux/minmax.h>
 #include <linux/percpu.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
 
+#include "proto/smc_clc_nego.h"
 #include "proto/smc_llc_flow.h"
 #include "rdma/smc_buf.h"
+
+/* A histogram of sizes in the classes of enum smc_size_attr */
+#define SMC_STAT_SIZES(X, ID, name)	\
+	X(ID ## _8K, name "_8k")	\
+	X(ID ## _16K, name "_16k")	\
+	X(ID ## _32K, name "_32k")	\
+	X(ID ## _64K, name "_64k")	\
+	X(ID ## _128K, name "_128k")	\
+	X(ID ## _256K, name "_256k")	\
+	X(ID ## _512K, name "_512k")	\
+	X(ID ## _1024K, name "_1024k")	\
+	X(ID ## _MORE, name "_more")
+
+#define SMC_STAT_NR_SIZES	9
 
 /* Counters with their names in the stats file. A bad message counts in exactly one "bad" row. */
 #define SMC_STATS(X)			\
@@ -65,7 +82,31 @@
 	X(RMBE_CONFLICT, "rmbe_conflict") \
 	X(EYECATCHER_BAD, "eyecatcher_bad") \
 	X(PEER_REMEMBERED, "peer_remembered") \
-	X(SERVICE_PAUSED, "service_paused")
+	X(SERVICE_PAUSED, "service_paused") \
+	X(CLIENT_SMC_V1, "client_smc_v1") \
+	X(CLIENT_SMC_V2, "client_smc_v2") \
+	X(SERVER_SMC_V1, "server_smc_v1") \
+	X(SERVER_SMC_V2, "server_smc_v2") \
+	X(TX_CLOSED, "tx_closed")	\
+	X(RX_CLOSED, "rx_closed")	\
+	X(TX_NONE, "tx_none")		\
+	X(RX_NONE, "rx_none")		\
+	X(TX_OVER_RING, "tx_over_ring")	\
+	X(TX_OVER_PEER, "tx_over_peer")	\
+	X(RX_SHORT, "rx_short")		\
+	X(RX_FULL, "rx_full")		\
+	X(TX_SPLICED, "tx_spliced")	\
+	X(URGENT, "urgent")		\
+	X(CORK, "cork")			\
+	X(NODELAY, "nodelay")		\
+	X(SNDBUF_NEW, "sndbuf_new")	\
+	X(SNDBUF_REUSE, "sndbuf_reuse")	\
+	X(SNDBUF_LESS, "sndbuf_less")	\
+	X(RMB_LESS, "rmb_less")		\
+	SMC_STAT_SIZES(X, TX_SIZE, "tx_size") \
+	SMC_STAT_SIZES(X, RX_SIZE, "rx_size") \
+	SMC_STAT_SIZES(X, SNDBUF_SIZE, "sndbuf_size") \
+	SMC_STAT_SIZES(X, RMB_SIZE, "rmb_size")
 
 enum smc_stat {
 #define SMC_STAT_ENUM(id, ...) SMC_STAT_##id,
@@ -74,8 +115,10 @@ enum smc_stat {
 	SMC_STAT_NR
 };
 
+/* @fallback: connections that became TCP, by role (1 server) and reason */
 struct smc_stats_cpu {
 	u64 value[SMC_STAT_NR];
+	u64 fallback[2][SMC_REASON_NR];
 };
 
 /*
@@ -148,6 +191,17 @@ static inline void smc_stat_add(const struct net *net, enum smc_stat id, u64 n)
 static inline void smc_stat_inc(const struct net *net, enum smc_stat id)
 {
 	smc_stat_add(net, id, 1);
+}
+
+/* @first: SMC_STAT_..._8K; @len is not 0 */
+static inline enum smc_stat smc_stat_size(enum smc_stat first, size_t len)
+{
+	return first + min_t(unsigned int, fls_long((len - 1) >> 13), SMC_STAT_NR_SIZES - 1);
+}
+
+static inline void smc_stat_fallback(const struct net *net, bool is_server, u32 reason)
+{
+	this_cpu_inc(smc_net(net)->stats->fallback[is_server][smc_nego_reason(reason)]);
 }
 
 #endif /* SMC_NET_H */

@@ -29,6 +29,7 @@
 #include "rdma/smc_ib.h"
 #include "rdma/smc_net.h"
 #include "rdma/smc_peer.h"
+#include "observe/smc_trace.h"
 
 #define SMC_PEER_SLOTS		512	/* half of them for hosts */
 
@@ -233,6 +234,8 @@ void smc_peer_remember(struct net *net, const struct in6_addr *peer, enum smc_de
 	if (!age_ms)
 		return;
 	smc_stat_inc(net, SMC_STAT_PEER_REMEMBERED);
+	trace_smc_peer_failed(net, peer, reason, failure == SMC_PEER_HAS_WORKED ?
+			      age_ms / SMC_PEER_HAS_WORKED_DIV : age_ms);
 	guard(spinlock_bh)(&mem->lock);
 	*smc_peer_find_slot(mem, id) = (struct smc_peer_slot){
 		.id = id, .reason = reason, .changes = smc_ib_changes(), .max_age_ms = age_ms,
@@ -318,6 +321,28 @@ static bool smc_peer_is_lasting(enum smc_decline reason, u32 diagnosis)
 	}
 }
 
+/* Return: true if a pause begins. */
+static bool smc_peer_count_decline(struct smc_peer_memory *mem, u64 id, enum smc_decline reason,
+				   u32 diagnosis)
+{
+	struct smc_peer_slot *slot = smc_peer_find_slot(mem, id);
+	int failures = 0;
+
+	guard(spinlock_bh)(&mem->lock);
+	/* it has agreed lately */
+	if (slot->id == id && !slot->failures && !smc_peer_is_ago(slot->since, SMC_PEER_TRUST_MS))
+		return false;
+	if (slot->id == id && slot->changes == smc_ib_changes() &&
+	    !smc_peer_is_ago(slot->since, SMC_PEER_ROW_MS))
+		failures = slot->failures;
+	failures = min(failures + 1, SMC_PEER_DECLINES);
+	*slot = (struct smc_peer_slot){
+		.id = id, .reason = reason, .diagnosis = diagnosis, .changes = smc_ib_changes(),
+		.max_age_ms = SMC_PEER_PAUSE_MS, .since = jiffies, .failures = failures,
+	};
+	return failures == SMC_PEER_DECLINES;
+}
+
 /**
  * smc_peer_declined() - note that a connection to a service became TCP
  * @tsk: connected TCP socket, with its binding
@@ -332,30 +357,16 @@ static bool smc_peer_is_lasting(enum smc_decline reason, u32 diagnosis)
 void smc_peer_declined(const struct sock *tsk, const struct sockaddr *addr,
 		       enum smc_decline reason, u32 diagnosis)
 {
-	struct smc_peer_memory *mem = smc_net(sock_net(tsk))->peer_memory;
-	struct smc_peer_slot *slot;
-	int failures = 0;
-	u64 id;
+	struct net *net = sock_net(tsk);
+	struct smc_peer_memory *mem = smc_net(net)->peer_memory;
 
 	/* as where the peer does not know SMC */
-	if (!smc_peer_is_lasting(reason, diagnosis))
+	if (!smc_peer_is_lasting(reason, diagnosis) ||
+	    !smc_peer_count_decline(mem, smc_peer_service_id(mem, tsk, addr), reason, diagnosis))
 		return;
-	id = smc_peer_service_id(mem, tsk, addr);
-	slot = smc_peer_find_slot(mem, id);
-	guard(spinlock_bh)(&mem->lock);
-	/* it has agreed lately */
-	if (slot->id == id && !slot->failures && !smc_peer_is_ago(slot->since, SMC_PEER_TRUST_MS))
-		return;
-	if (slot->id == id && slot->changes == smc_ib_changes() &&
-	    !smc_peer_is_ago(slot->since, SMC_PEER_ROW_MS))
-		failures = slot->failures;
-	failures = min(failures + 1, SMC_PEER_DECLINES);
-	*slot = (struct smc_peer_slot){
-		.id = id, .reason = reason, .diagnosis = diagnosis, .changes = smc_ib_changes(),
-		.max_age_ms = SMC_PEER_PAUSE_MS, .since = jiffies, .failures = failures,
-	};
-	if (failures == SMC_PEER_DECLINES)
-		smc_stat_inc(sock_net(tsk), SMC_STAT_SERVICE_PAUSED);
+	smc_stat_inc(net, SMC_STAT_SERVICE_PAUSED);
+	trace_smc_service_paused(tsk, addr, reason, diagnosis,
+				 min(SMC_PEER_PAUSE_MS, READ_ONCE(smc_net(net)->set.peer_memory_ms)));
 }
 
 /**

@@ -98,6 +98,8 @@ static void smc_wr_send_failed(struct smc_wr *wr, enum ib_wc_status status)
 {
 	if (status == IB_WC_RETRY_EXC_ERR)
 		WRITE_ONCE(wr->is_peer_silent, true);
+	if (status != IB_WC_WR_FLUSH_ERR)
+		smc_ib_count_shared(&wr->counts, SMC_IB_TX_ERRORS);
 	smc_wr_report(wr, SMC_WR_FAULT_SEND);
 }
 
@@ -147,10 +149,10 @@ static bool smc_wr_is_stalled(const struct smc_wr *wr)
 static void smc_wr_run_tick(struct work_struct *work)
 {
 	struct smc_wr *wr = container_of(work, struct smc_wr, tick.work.work);
-	unsigned int nr_done;
+	u64 nr_done;
 
 	smc_wr_poll(wr, NULL, NULL);
-	nr_done = READ_ONCE(wr->nr_done);
+	nr_done = atomic64_read(&wr->counts.nr[SMC_IB_TX_MSGS]);
 	if (nr_done != wr->tick.nr_done)
 		wr->tick.nr_quiet = 0;
 	wr->tick.nr_done = nr_done;
@@ -325,9 +327,9 @@ static void smc_wr_send_done(struct ib_cq *cq, struct ib_wc *wc)
 	struct smc_wr_slot *slot;
 
 	slot = container_of(wc->wr_cqe, struct smc_wr_slot, cqe);
-	/* completions of one queue are handled one after the other */
-	WRITE_ONCE(slot->wr->nr_done, slot->wr->nr_done + 1);
 	if (likely(wc->status == IB_WC_SUCCESS)) {
+		smc_ib_count(&slot->wr->counts, SMC_IB_TX_MSGS, 1);
+		smc_ib_count(&slot->wr->counts, SMC_IB_TX_BYTES, slot->nr_bytes);
 		smc_wr_slot_finish(slot, true);
 		return;
 	}
@@ -414,9 +416,12 @@ static void smc_wr_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 	recv = container_of(wc->wr_cqe, struct smc_wr_recv, cqe);
 	wr = recv->wr;
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {
+		if (wc->status != IB_WC_WR_FLUSH_ERR)
+			smc_ib_count_shared(&wr->counts, SMC_IB_RX_ERRORS);
 		smc_wr_report(wr, SMC_WR_FAULT_RECV);
 		return;
 	}
+	smc_ib_count(&wr->counts, SMC_IB_RX_MSGS, 1);
 	/* The peer invalidated one of our keys: no RMB is safe now. */
 	if (unlikely(wc->wc_flags & IB_WC_WITH_INVALIDATE)) {
 		smc_wr_report(wr, SMC_WR_FAULT_PROTOCOL);
@@ -1108,6 +1113,7 @@ int smc_wr_create(struct smc_wr *wr, const struct smc_ib_end *end,
 	sema_init(&wr->reg_room, SMC_WR_REGS);
 	atomic_long_set(&wr->rx_jiffies, jiffies);
 	smc_ib_end_copy(&wr->end, end);
+	smc_ib_begin_counts(end, &wr->counts);
 	strscpy(wr->dev_name, end->dev->ibdev->name, sizeof(wr->dev_name));
 
 	rc = smc_wr_size(wr, &end->dev->ibdev->attrs);
@@ -1160,6 +1166,7 @@ unmap:
 free_mem:
 	smc_wr_free(wr);
 put_end:
+	smc_ib_end_counts(&wr->end, &wr->counts);
 	smc_ib_end_put(&wr->end);
 	return rc;
 }
@@ -1309,5 +1316,6 @@ void smc_wr_destroy(struct smc_wr *wr)
 	ib_dealloc_pd(wr->pd);
 	smc_wr_unmap(wr, SMC_WR_PAGES);
 	smc_wr_free(wr);
+	smc_ib_end_counts(&wr->end, &wr->counts);
 	smc_ib_end_put(&wr->end);
 }

@@ -157,13 +157,13 @@ struct smc_wr_page {
  * @work: runs while something is posted
  * @nr_quiet: consecutive runs without progress
  * @max_quiet: their limit; 0: no limit; set by smc_wr_activate()
- * @nr_done: completions at the last run
+ * @nr_done: messages that had completed at the last run
  */
 struct smc_wr_tick {
 	struct delayed_work work;
 	unsigned int nr_quiet;
 	unsigned int max_quiet;
-	unsigned int nr_done;
+	u64 nr_done;
 };
 
 enum smc_wr_flag {
@@ -182,7 +182,7 @@ enum smc_wr_flag {
  * @dev_name: of the device, when the queues were made; remains valid as well
  * @watch: checks the end's port and device after an event
  * @tick: looks after completions that cause no event
- * @nr_done: SENDs that have completed, well or not; written in completion context
+ * @counts: what happened on the link
  * @pd: one per link, RMB-06, AMB-18
  * @send_cq: completions of the send queue
  * @recv_cq: completions of the receive queue
@@ -220,7 +220,7 @@ struct smc_wr {
 	char dev_name[IB_DEVICE_NAME_MAX];
 	struct smc_ib_watch watch;
 	struct smc_wr_tick tick;
-	unsigned int nr_done;
+	struct smc_ib_counts counts;
 	struct ib_pd *pd;
 	struct ib_cq *send_cq;
 	struct ib_cq *recv_cq;

@@ -12,6 +12,7 @@
 #include "rdma/smc_ib.h"
 #include "rdma/smc_net.h"
 #include "sock/smc_fallback.h"
+#include "observe/smc_trace.h"
 
 #define SMC_FALLBACK_RECORDS	1024
 
@@ -93,19 +94,25 @@ EXPORT_SYMBOL_GPL(smc_fallback_describe);
 /**
  * smc_fallback_remember() - record that a connection is plain TCP
  * @sk: the sock; nothing happens if it has no connection
- * @reason: reason of the fallback
+ * @is_server: it comes from a listener
+ * @reason: reason of the fallback, which is counted
  * @peer_diagnosis: peer diagnosis of the received Decline
  *
  * Context: Any context but hard interrupt.
  */
-void smc_fallback_remember(struct sock *sk, enum smc_decline reason, u32 peer_diagnosis)
+void smc_fallback_remember(struct sock *sk, bool is_server, enum smc_decline reason,
+			   u32 peer_diagnosis)
 {
 	struct smc_fallback_record *rec;
 	struct smc_fallback_log *log;
 
+	if (!inet_sk(sk)->inet_dport)
+		return;
+	smc_stat_fallback(sock_net(sk), is_server, reason);
+	trace_smc_fallback(sk, is_server, reason, peer_diagnosis);
 	/* pairs with cmpxchg() in smc_fallback_prepare() */
 	log = smp_load_acquire(&smc_net(sock_net(sk))->fallback_log);
-	if (!log || !inet_sk(sk)->inet_dport)
+	if (!log)
 		return;
 	spin_lock_bh(&log->lock);
 	rec = &log->rec[log->next];

@@ -18,7 +18,8 @@ struct smc_fallback_record {
 void smc_fallback_describe(struct sock *sk, struct smc_diag_msg *msg);
 void smc_fallback_exit_net(struct net *net);
 void smc_fallback_prepare(struct net *net);
-void smc_fallback_remember(struct sock *sk, enum smc_decline reason, u32 peer_diagnosis);
+void smc_fallback_remember(struct sock *sk, bool is_server, enum smc_decline reason,
+			   u32 peer_diagnosis);
 bool smc_fallback_next(struct net *net, unsigned int *pos, struct smc_fallback_record *rec);
 
 #endif /* SMC_FALLBACK_H */

@@ -333,7 +333,7 @@ static void hs_end_stale(struct smc_hs *hs, struct smc_link_group *lgr)
 
 	smc_peer_addr(hs->smc->sk, &peer);
 	if (ipv6_addr_equal(&peer, &lgr->key.peer_addr))
-		smc_lgr_terminate(lgr);
+		smc_lgr_terminate(lgr, "the peer has lost it");
 	else
 		smc_llc_probe_group(lgr);
 }
@@ -425,6 +425,8 @@ static enum smc_hs_outcome hs_get_link(struct smc_hs *hs)
 		return hs->link ? SMC_HS_GO_ON : smc_hs_decline(hs, SMC_DECLINE_NOACTLINK);
 	}
 	hs->lgr->params = hs->params;
+	/* of an Accept; at a server the Confirm brings it */
+	hs->lgr->peer_host = hs->rx.accept.fce;
 	smc_llc_init(hs->lgr);
 	link = smc_link_create(hs->lgr, &hs->end);
 	if (IS_ERR(link))
@@ -572,7 +574,7 @@ static enum smc_hs_outcome hs_first_active(struct smc_hs *hs)
 	    hs->smc->conn->peer_size <= smc_nego_size_bytes(max))
 		return SMC_HS_GO_ON;
 	/* the peer has no such group, or breaks its rules */
-	smc_lgr_terminate(hs->lgr);
+	smc_lgr_terminate(hs->lgr, "the peer breaks the rules of the handshake");
 	return smc_hs_fail(hs, -ECONNRESET);
 }
 
@@ -755,6 +757,7 @@ static enum smc_hs_outcome hs_server_check(struct smc_hs *hs)
 		hs->lgr->params = decision.params;
 		/* clients that offer only version 2 announce their peer ID here first */
 		memcpy(hs->lgr->peer_name, hs->rx.accept.peer_id, sizeof(hs->lgr->peer_name));
+		hs->lgr->peer_host = hs->rx.accept.fce;
 	}
 	return SMC_HS_GO_ON;
 }

@@ -18,6 +18,16 @@ static void smc_hs_announce_sizes(struct sock *sk, const struct smc_conn *conn)
 	WRITE_ONCE(sk->sk_rcvbuf, 2 * conn->rmbe.size);
 }
 
+static void smc_hs_count_smc(const struct smc_hs *hs)
+{
+	bool is_server = hs->role == SMC_ROLE_SERVER;
+
+	smc_stat_inc(hs->net, is_server ? SMC_STAT_SERVER_SMC : SMC_STAT_CLIENT_SMC);
+	/* versions count from 1 */
+	smc_stat_inc(hs->net, (is_server ? SMC_STAT_SERVER_SMC_V1 : SMC_STAT_CLIENT_SMC_V1) +
+		     hs->smc->conn->lgr->params.version - 1);
+}
+
 /* The connection is on SMC. Handle the TCP events that came before. */
 static void smc_hs_finish_smc(struct smc_sock *smc)
 {
@@ -97,7 +107,7 @@ static void smc_hs_finish_client(struct smc_hs *hs)
 		return;
 	}
 	if (out == SMC_HS_SMC) {
-		smc_stat_inc(hs->net, SMC_STAT_CLIENT_SMC);
+		smc_hs_count_smc(hs);
 		smc_hs_finish_smc(smc);
 	} else if (out == SMC_HS_TCP) {
 		smc_stat_inc(hs->net, SMC_STAT_CLIENT_TCP);
@@ -122,7 +132,7 @@ static bool smc_hs_finish_server(struct smc_hs *hs)
 	struct smc_sock *smc = hs->smc;
 
 	if (out == SMC_HS_SMC) {
-		smc_stat_inc(hs->net, SMC_STAT_SERVER_SMC);
+		smc_hs_count_smc(hs);
 		smc_hs_finish_smc(smc);
 	} else if (out == SMC_HS_TCP) {
 		smc->fallback = hs->reason;

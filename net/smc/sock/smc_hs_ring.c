@@ -121,9 +121,21 @@ static int smc_hs_try_ring(struct smc_hs *hs, struct smc_buf_pool *pool)
 		return rc == SMC_HS_GROW_DONE ? 0 : rc;
 	rc = smc_buf_get(pool, smc_hs_ring_size(hs, smc_hs_ring_request(hs, pool)),
 			 smc_hs_ring(hs, pool));
-	if (!rc && pool->kind == SMC_BUF_RMB)
-		smc_stat_inc(hs->net, SMC_STAT_RMBE_REUSE);
+	if (!rc)
+		smc_stat_inc(hs->net, pool->kind == SMC_BUF_RMB ? SMC_STAT_RMBE_REUSE :
+								  SMC_STAT_SNDBUF_REUSE);
 	return rc == -EAGAIN ? smc_hs_grow(hs, pool) : rc;
+}
+
+static void smc_hs_count_ring(struct smc_hs *hs, const struct smc_buf_pool *pool)
+{
+	u32 size = smc_hs_ring(hs, pool)->size;
+	bool is_rmb = pool->kind == SMC_BUF_RMB;
+
+	smc_stat_inc(hs->net, smc_stat_size(is_rmb ? SMC_STAT_RMB_SIZE_8K :
+					    SMC_STAT_SNDBUF_SIZE_8K, size));
+	if (size < smc_hs_ring_request(hs, pool))
+		smc_stat_inc(hs->net, is_rmb ? SMC_STAT_RMB_LESS : SMC_STAT_SNDBUF_LESS);
 }
 
 static enum smc_hs_outcome smc_hs_get_ring(struct smc_hs *hs, struct smc_buf_pool *pool)
@@ -135,6 +147,7 @@ static enum smc_hs_outcome smc_hs_get_ring(struct smc_hs *hs, struct smc_buf_poo
 	if (rc)
 		return smc_hs_decline(hs, rc == -ENOMEM || rc == -ENOSPC ? SMC_DECLINE_MEM :
 				      SMC_DECLINE_ERR_REGBUF);
+	smc_hs_count_ring(hs, pool);
 	if (hs->role == SMC_ROLE_SERVER)
 		smc_child_charge(hs->smc, smc_hs_ring(hs, pool)->size);
 	return SMC_HS_GO_ON;

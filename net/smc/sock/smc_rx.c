@@ -34,6 +34,8 @@ struct rx_call {
 	unsigned long spin_start;
 	bool has_spun;	/* the time of SO_BUSY_POLL is over */
 	bool is_held;	/* slept: holds references on @smc and @conn */
+	bool has_more;	/* more was readable than the call had room for */
+	bool was_full;	/* the peer could not write before this call */
 };
 
 /* What a receive call can take. */
@@ -421,6 +423,8 @@ static int rx_loop(struct rx_call *call, size_t len, size_t target)
 			rc = rx_take_aside(call);
 		else
 			rc = rx_take(call, min_t(size_t, view.len, len - call->copied));
+		call->has_more |= view.len > len;
+		call->was_full |= view.len >= smc_geom_space(ctl->rx_geom);
 		if (rc < 0)
 			break;
 		call->copied += rc;
@@ -429,6 +433,17 @@ static int rx_loop(struct rx_call *call, size_t len, size_t target)
 			break;
 	}
 	return call->copied ? call->copied : min_t(ssize_t, rc, 0);
+}
+
+static void rx_count(const struct rx_call *call, int rc)
+{
+	const struct net *net = sock_net(call->conn->sk);
+
+	smc_stat_inc(net, rc > 0 ? smc_stat_size(SMC_STAT_RX_SIZE_8K, rc) : SMC_STAT_RX_NONE);
+	if (call->has_more)
+		smc_stat_inc(net, SMC_STAT_RX_SHORT);
+	if (call->was_full)
+		smc_stat_inc(net, SMC_STAT_RX_FULL);
 }
 
 /* recv() with MSG_OOB never waits, as with TCP. */
@@ -546,9 +561,12 @@ int smc_rx_recvmsg(struct smc_sock *smc, struct msghdr *msg, size_t len, int fla
 	int rc;
 
 	sock_owned_by_me(smc->sk);
-	if (flags & MSG_OOB)
+	if (flags & MSG_OOB) {
+		smc_stat_inc(sock_net(sk), SMC_STAT_URGENT);
 		return rx_recv_urgent(smc, msg, len, flags);
+	}
 	rc = rx_loop(&call, len, sock_rcvlowat(sk, flags & MSG_WAITALL, len));
+	rx_count(&call, rc);
 	if (rc > 0)
 		rx_trace(call.conn, rc);
 	if (rc >= 0)

@@ -9,6 +9,7 @@
 #include <net/tcp.h>
 
 #include "smc_compat.h"
+#include "rdma/smc_net.h"
 #include "sock/smc_close.h"
 #include "sock/smc_keepalive.h"
 #include "sock/smc_sockopt.h"
@@ -152,9 +153,13 @@ static void opt_note_tcp(struct smc_conn *conn, int optname)
 	if (optname == TCP_NOTSENT_LOWAT && smc_tx_is_writable(conn))
 		smc_wake_writers(conn->sk);
 	/* push pending data as TCP does, even what TCP_CORK held back */
-	if ((optname == TCP_CORK && !(tp->nonagle & TCP_NAGLE_CORK)) ||
-	    (optname == TCP_NODELAY && tp->nonagle & TCP_NAGLE_OFF))
+	if (optname == TCP_CORK && !(tp->nonagle & TCP_NAGLE_CORK)) {
+		smc_stat_inc(sock_net(conn->sk), SMC_STAT_CORK);
 		smc_tx_flush(conn);
+	} else if (optname == TCP_NODELAY && tp->nonagle & TCP_NAGLE_OFF) {
+		smc_stat_inc(sock_net(conn->sk), SMC_STAT_NODELAY);
+		smc_tx_flush(conn);
+	}
 }
 
 static void opt_note(struct sock *sk, int optname)

@@ -728,6 +728,23 @@ static ssize_t tx_send_all(struct tx_call *call, size_t len)
 	return copied ? copied : rc;
 }
 
+/* @len: bytes that the caller wanted to send; @rc: result of the call */
+static void tx_count(const struct tx_call *call, size_t len, ssize_t rc)
+{
+	const struct net *net = sock_net(call->conn->sk);
+	const struct smc_conn *conn = call->conn;
+
+	smc_stat_inc(net, rc > 0 ? smc_stat_size(SMC_STAT_TX_SIZE_8K, len) : SMC_STAT_TX_NONE);
+	if (unlikely(len > conn->snd_geom.size))
+		smc_stat_inc(net, SMC_STAT_TX_OVER_RING);
+	if (unlikely(len > conn->peer_size))
+		smc_stat_inc(net, SMC_STAT_TX_OVER_PEER);
+	if (unlikely(call->is_urgent))
+		smc_stat_inc(net, SMC_STAT_URGENT);
+	if (unlikely(call->msg->msg_flags & MSG_SPLICE_PAGES))
+		smc_stat_inc(net, SMC_STAT_TX_SPLICED);
+}
+
 /**
  * smc_tx_sendmsg() - send() on a connection
  * @smc: the socket, its connection open
@@ -774,6 +791,7 @@ int smc_tx_sendmsg(struct smc_sock *smc, struct msghdr *msg, size_t len, long ti
 		rc = tx_peer_has_closed(smc) ? tx_drop(smc, msg, len) : tx_send_all(&call, len);
 	}
 	smc_errqueue_zerocopy_end(uarg, rc > 0, !call.has_pages);
+	tx_count(&call, len, rc);
 	if (rc > 0)
 		tx_trace(call.conn, rc);
 	if (rc < 0) {

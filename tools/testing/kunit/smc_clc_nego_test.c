@@ -940,7 +940,25 @@ static void cfrm_04_err_17_mtu_counts_on_first_contact_only(struct kunit *test)
 	}
 }
 
+static void each_reason_has_a_place_and_words_of_its_own(struct kunit *test)
+{
+	unsigned int i, k;
+
+	for (i = 0; i < SMC_REASON_NR; i++) {
+		u32 code = smc_nego_reason_code(i);
+
+		KUNIT_EXPECT_EQ(test, (unsigned int)smc_nego_reason(code), i);
+		for (k = 0; k < i; k++)
+			KUNIT_EXPECT_STRNEQ(test, smc_nego_reason_text(code),
+					    smc_nego_reason_text(smc_nego_reason_code(k)));
+	}
+	KUNIT_EXPECT_EQ(test, smc_nego_reason(0x12345678), SMC_REASON_OTHER);
+	/* deployed tools have room for that many on each side */
+	static_assert(SMC_REASON_NR <= 30);
+}
+
 static struct kunit_case smc_clc_nego_cases[] = {
+	KUNIT_CASE(each_reason_has_a_place_and_words_of_its_own),
 	KUNIT_CASE(dcln_01_codes_have_the_numbers_of_deployed_tools),
 	KUNIT_CASE(pid_01_instance_then_mac),
 	KUNIT_CASE(acpt_06_size_codes),

@@ -19,6 +19,12 @@ static void core_unmap(struct smc_buf *buf, struct smc_wr *wr, unsigned int link
 static int core_charge(struct smc_account *account, u32 bytes);
 static void core_uncharge(struct smc_account *account, u32 bytes);
 
+/* no traces */
+#define SMC_TRACE_H
+#define trace_smc_lgr_up(...)	((void)0)
+#define trace_smc_lgr_down(...)	((void)0)
+#define trace_smc_link_up(...)	((void)0)
+
 #define smc_mem_charge	core_charge
 #define smc_mem_uncharge core_uncharge
 
@@ -454,7 +460,7 @@ static void fc_01_first_contact_where_no_group_is_usable(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, is_first);
 	KUNIT_EXPECT_PTR_EQ(test, next, first);
 
-	smc_lgr_terminate(first);
+	smc_lgr_terminate(first, "test");
 	next = core_reserve(test, &key, &core_end, &is_first);
 	KUNIT_EXPECT_TRUE(test, is_first);
 	KUNIT_EXPECT_PTR_NE(test, next, first);
@@ -522,7 +528,7 @@ static void a_group_that_is_up_does_not_fail(struct kunit *test)
 	smc_lgr_fail(lgr, SMC_DECLINE_MEM);
 	KUNIT_EXPECT_EQ(test, lgr->state, SMC_LGR_ACTIVE);
 	KUNIT_EXPECT_EQ(test, lgr->fail_decline, SMC_DECLINE_NONE);
-	smc_lgr_terminate(lgr);
+	smc_lgr_terminate(lgr, "test");
 	KUNIT_EXPECT_TRUE(test, smc_lgr_is_down(lgr));
 }
 
@@ -1575,8 +1581,8 @@ static void peer_03_the_end_of_a_group_cuts_its_connections(struct kunit *test)
 	struct core_conn *late = core_new_conn(test, link->lgr);
 	struct smc_link_group *lgr = link->lgr;
 
-	smc_lgr_terminate(lgr);
-	smc_lgr_terminate(lgr);
+	smc_lgr_terminate(lgr, "test");
+	smc_lgr_terminate(lgr, "test");
 	KUNIT_ASSERT_TRUE(test, wait_event_timeout(lgr->waitq,
 						   READ_ONCE(lgr->state) == SMC_LGR_DEAD,
 						   CORE_LONG));
@@ -2242,7 +2248,7 @@ static void err_13_amb_33_a_link_gone_lately_is_not_out_of_sync(struct kunit *te
 	KUNIT_EXPECT_PTR_EQ(test, smc_lgr_reserve_link(&key, &two->peer, &link, &forming),
 			    ERR_PTR(-ESTALE));
 	/* nor a link of a group that is gone itself */
-	smc_lgr_terminate(one->lgr);
+	smc_lgr_terminate(one->lgr, "test");
 	KUNIT_EXPECT_PTR_EQ(test, smc_lgr_reserve_link(&key, &two->peer, &link, &forming),
 			    ERR_PTR(-ENOENT));
 }

@@ -5,10 +5,29 @@
 #include "smc_kunit.h"
 #include <linux/rtnetlink.h>
 
+/* no traces */
+#define SMC_TRACE_H
+#define trace_smc_fallback(...)	((void)0)
+
 #include "../../../net/smc/sock/smc_fallback.c"
 
+static int fallback_net_init(struct net *net)
+{
+	struct smc_pernet *sn = smc_net(net);
+
+	sn->stats = alloc_percpu(struct smc_stats_cpu);
+	return sn->stats ? 0 : -ENOMEM;
+}
+
+static void fallback_net_exit(struct net *net)
+{
+	free_percpu(smc_net(net)->stats);
+	smc_fallback_exit_net(net);
+}
+
 static struct pernet_operations fallback_net_ops = {
-	.exit = smc_fallback_exit_net,
+	.init = fallback_net_init,
+	.exit = fallback_net_exit,
 	.id = &smc_net_id,
 	.size = sizeof(struct smc_pernet),
 };
@@ -105,7 +124,7 @@ static void a_connection_is_remembered_while_it_lasts(struct kunit *test)
 	unsigned int pos = 0;
 
 	smc_fallback_prepare(&init_net);
-	smc_fallback_remember(sk, SMC_DECLINE_PEERDECL, 0x1234);
+	smc_fallback_remember(sk, false, SMC_DECLINE_PEERDECL, 0x1234);
 	KUNIT_ASSERT_TRUE(test, smc_fallback_next(&init_net, &pos, &rec));
 	KUNIT_EXPECT_EQ(test, rec.msg.id.idiag_cookie[0], (u32)atomic64_read(&sk->sk_cookie));
 	KUNIT_EXPECT_NE(test, rec.msg.id.idiag_cookie[0], 0U);
@@ -136,9 +155,9 @@ static void one_that_has_ended_hides_no_other(struct kunit *test)
 	struct fallback_lab *lab = test->priv;
 
 	smc_fallback_prepare(&init_net);
-	smc_fallback_remember(lab->near[0]->sk, SMC_DECLINE_PEERDECL, 0);
-	smc_fallback_remember(lab->near[1]->sk, SMC_DECLINE_MEM, 0);
-	smc_fallback_remember(lab->far[0]->sk, SMC_DECLINE_PEERNOSMC, 0);
+	smc_fallback_remember(lab->near[0]->sk, false, SMC_DECLINE_PEERDECL, 0);
+	smc_fallback_remember(lab->near[1]->sk, false, SMC_DECLINE_MEM, 0);
+	smc_fallback_remember(lab->far[0]->sk, true, SMC_DECLINE_PEERNOSMC, 0);
 	KUNIT_EXPECT_EQ(test, tcp_abort(lab->near[1]->sk, ECONNRESET), 0);
 	KUNIT_EXPECT_EQ(test, fallback_count(SMC_DECLINE_PEERDECL), 1U);
 	KUNIT_EXPECT_EQ(test, fallback_count(SMC_DECLINE_MEM), 0U);
@@ -149,14 +168,41 @@ static void a_namespace_without_a_log_forgets(struct kunit *test)
 {
 	struct fallback_lab *lab = test->priv;
 
-	smc_fallback_remember(lab->near[0]->sk, SMC_DECLINE_PEERDECL, 0);
+	smc_fallback_remember(lab->near[0]->sk, false, SMC_DECLINE_PEERDECL, 0);
 	KUNIT_EXPECT_EQ(test, fallback_count(SMC_DECLINE_PEERDECL), 0U);
 	smc_fallback_prepare(&init_net);
 	KUNIT_EXPECT_EQ(test, fallback_count(SMC_DECLINE_PEERDECL), 0U);
-	smc_fallback_remember(lab->near[0]->sk, SMC_DECLINE_PEERDECL, 0);
+	smc_fallback_remember(lab->near[0]->sk, false, SMC_DECLINE_PEERDECL, 0);
 	/* the next call finds it */
 	smc_fallback_prepare(&init_net);
 	KUNIT_EXPECT_EQ(test, fallback_count(SMC_DECLINE_PEERDECL), 1U);
+}
+
+static u64 fallback_counted(bool is_server, enum smc_reason reason)
+{
+	u64 sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += per_cpu_ptr(smc_net(&init_net)->stats, cpu)->fallback[is_server][reason];
+	return sum;
+}
+
+static void each_reason_is_counted_at_each_side_with_or_without_a_log(struct kunit *test)
+{
+	struct fallback_lab *lab = test->priv;
+	u64 client = fallback_counted(false, SMC_REASON_PEERDECL);
+	u64 server = fallback_counted(true, SMC_REASON_PEERDECL);
+	u64 other = fallback_counted(true, SMC_REASON_OTHER);
+
+	smc_fallback_remember(lab->near[0]->sk, false, SMC_DECLINE_PEERDECL, 0);
+	smc_fallback_prepare(&init_net);
+	smc_fallback_remember(lab->near[0]->sk, false, SMC_DECLINE_PEERDECL, 0);
+	smc_fallback_remember(lab->far[0]->sk, true, SMC_DECLINE_PEERDECL, 0);
+	smc_fallback_remember(lab->far[0]->sk, true, (enum smc_decline)0x12345678, 0);
+	KUNIT_EXPECT_EQ(test, fallback_counted(false, SMC_REASON_PEERDECL), client + 2);
+	KUNIT_EXPECT_EQ(test, fallback_counted(true, SMC_REASON_PEERDECL), server + 1);
+	KUNIT_EXPECT_EQ(test, fallback_counted(true, SMC_REASON_OTHER), other + 1);
 }
 
 static void what_has_no_connection_is_not_remembered(struct kunit *test)
@@ -166,7 +212,7 @@ static void what_has_no_connection_is_not_remembered(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, sock_create_kern(&init_net, PF_INET, SOCK_STREAM, IPPROTO_TCP,
 					       &sock), 0);
 	smc_fallback_prepare(&init_net);
-	smc_fallback_remember(sock->sk, SMC_DECLINE_OPTUNSUPP, 0);
+	smc_fallback_remember(sock->sk, false, SMC_DECLINE_OPTUNSUPP, 0);
 	KUNIT_EXPECT_EQ(test, smc_net(&init_net)->fallback_log->nr, 0U);
 	sock_release(sock);
 }
@@ -177,11 +223,11 @@ static void the_oldest_make_room(struct kunit *test)
 	int i;
 
 	smc_fallback_prepare(&init_net);
-	smc_fallback_remember(lab->near[0]->sk, SMC_DECLINE_PEERDECL, 0);
+	smc_fallback_remember(lab->near[0]->sk, false, SMC_DECLINE_PEERDECL, 0);
 	for (i = 1; i < SMC_FALLBACK_RECORDS; i++)
-		smc_fallback_remember(lab->near[1]->sk, SMC_DECLINE_MEM, 0);
+		smc_fallback_remember(lab->near[1]->sk, false, SMC_DECLINE_MEM, 0);
 	KUNIT_EXPECT_EQ(test, fallback_count(SMC_DECLINE_PEERDECL), 1U);
-	smc_fallback_remember(lab->near[1]->sk, SMC_DECLINE_MEM, 0);
+	smc_fallback_remember(lab->near[1]->sk, false, SMC_DECLINE_MEM, 0);
 	KUNIT_EXPECT_EQ(test, fallback_count(SMC_DECLINE_PEERDECL), 0U);
 	KUNIT_EXPECT_EQ(test, fallback_count(SMC_DECLINE_MEM), (u32)SMC_FALLBACK_RECORDS);
 }
@@ -190,6 +236,7 @@ static struct kunit_case fallback_cases[] = {
 	KUNIT_CASE(a_connection_is_remembered_while_it_lasts),
 	KUNIT_CASE(one_that_has_ended_hides_no_other),
 	KUNIT_CASE(a_namespace_without_a_log_forgets),
+	KUNIT_CASE(each_reason_is_counted_at_each_side_with_or_without_a_log),
 	KUNIT_CASE(what_has_no_connection_is_not_remembered),
 	KUNIT_CASE(the_oldest_make_room),
 	{}

@@ -86,7 +86,7 @@ static void table_doubt(struct smc_link_group *lgr)
 	table_note("doubt");
 }
 
-static void table_terminate(struct smc_link_group *lgr)
+static void table_terminate(struct smc_link_group *lgr, const char *why)
 {
 	table_note("terminate");
 }

@@ -389,7 +389,7 @@ static void eng_down(struct kunit *test)
 	if (!lgr)
 		return;
 	eng_lab->lgr = NULL;
-	smc_lgr_terminate(lgr);
+	smc_lgr_terminate(lgr, "test");
 	/* as smc_wr_report() would */
 	smc_llc_broken(&eng_lab->link->wr, SMC_WR_FAULT_PROTOCOL);
 	smc_lgr_unreserve(lgr);
@@ -935,7 +935,7 @@ static void lgt_02_a_surplus_group_ends_though_it_is_armed_late(struct kunit *te
 	mutex_unlock(&lgr->lock);
 	eng_settle(lgr);
 	KUNIT_EXPECT_TRUE(test, smc_lgr_is_down(lgr));
-	smc_lgr_terminate(lgr);
+	smc_lgr_terminate(lgr, "test");
 	smc_llc_broken(&link->wr, SMC_WR_FAULT_PROTOCOL);
 	smc_lgr_put(lgr);
 	smc_lgr_wait_none(NULL);

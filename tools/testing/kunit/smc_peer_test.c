@@ -4,6 +4,11 @@
  */
 #include "smc_kunit.h"
 
+/* no traces */
+#define SMC_TRACE_H
+#define trace_smc_peer_failed(...)	((void)0)
+#define trace_smc_service_paused(...)	((void)0)
+
 #include "../../../net/smc/rdma/smc_peer.c"
 
 #define PEER_MEMORY_MS	60000

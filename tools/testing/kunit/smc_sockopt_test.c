@@ -6,6 +6,7 @@
 #include "smc_kunit.h"
 #include "smc_kunit_sock.h"
 
+#include "../../../net/smc/rdma/smc_net.h"
 #include "../../../net/smc/sock/smc_close.h"
 #include "../../../net/smc/smc_compat.h"
 #include "../../../net/smc/sock/smc_keepalive.h"
@@ -67,6 +68,7 @@ static const struct proto *opt_tcp_prot(const struct sock *sk)
 #define smc_keepalive_update opt_keep_update
 #define smc_keepalive_changed opt_keep_changed
 #define smc_keepalive_get_override opt_keep_own
+#define smc_stat_inc(...) ((void)0)
 #define smc_tcp_become opt_become
 #define smc_tcp_prot opt_tcp_prot
 #define smc_tx_flush opt_flush

@@ -45,7 +45,8 @@ static void tcp_pend(struct smc_conn *conn, enum smc_pending what)
 		WRITE_ONCE(nr_resets, nr_resets + 1);
 }
 
-static void tcp_remember(struct sock *sk, enum smc_decline reason, u32 peer_diagnosis)
+static void tcp_remember(struct sock *sk, bool is_server, enum smc_decline reason,
+			 u32 peer_diagnosis)
 {
 	nr_remembered++;
 	remembered = reason;

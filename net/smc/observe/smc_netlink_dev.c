@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * RDMA devices in netlink messages. Deployed tools do not initialise what they read, so each
+ * message has every attribute, also for a device of software without a PCI parent.
+ */
+#include <net/genetlink.h>
+
+#include "group/smc_core.h"
+#include "observe/smc_netlink_dev.h"
+#include "observe/smc_netlink_msg.h"
+
+/* Return: true if the end of this device would reset connections of the group. */
+static bool dev_is_critical_for(struct smc_link_group *lgr, u64 serial)
+{
+	int i;
+
+	guard(mutex)(&lgr->lock);
+	if (lgr->type != SMC_LGR_TYPE_SINGLE && lgr->type != SMC_LGR_TYPE_ASYMMETRIC_LOCAL)
+		return false;
+	for (i = 0; i < SMC_LINKS_MAX; i++)
+		if (lgr->links[i] && lgr->links[i]->state == SMC_LINK_ACTIVE &&
+		    lgr->links[i]->wr.end.dev->serial == serial)
+			return true;
+	return false;
+}
+
+static bool dev_is_critical(const struct net *net, u64 serial)
+{
+	struct smc_link_group *lgr = NULL;
+	bool is_critical = false;
+
+	while (!is_critical && (lgr = smc_lgr_next(lgr, 0)))
+		is_critical = net_eq(lgr->key.net, net) &&
+			      READ_ONCE(lgr->state) == SMC_LGR_ACTIVE &&
+			      dev_is_critical_for(lgr, serial);
+	if (lgr)
+		smc_lgr_put(lgr);
+	return is_critical;
+}
+
+static int dev_put_port(struct sk_buff *skb, int type, const struct smc_ib_port_view *port)
+{
+	struct nlattr *nest = nla_nest_start(skb, type);
+
+	if (!nest ||
+	    nla_put_u8(skb, SMC_NLA_DEV_PORT_PNET_USR, 0) ||
+	    nla_put_string(skb, SMC_NLA_DEV_PORT_PNETID, "") ||
+	    nla_put_u32(skb, SMC_NLA_DEV_PORT_NETDEV, port->ifindex) ||
+	    nla_put_u8(skb, SMC_NLA_DEV_PORT_STATE, port->is_active) ||
+	    nla_put_u8(skb, SMC_NLA_DEV_PORT_VALID, 1) ||
+	    nla_put_u32(skb, SMC_NLA_DEV_PORT_LNK_CNT, port->nr_links))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static int dev_put_names(struct sk_buff *skb, const struct smc_ib_view *view, bool is_critical)
+{
+	/* FID and CHID are of s390 */
+	if (nla_put_u32(skb, SMC_NLA_DEV_USE_CNT, 0) ||
+	    nla_put_u8(skb, SMC_NLA_DEV_IS_CRIT, is_critical) ||
+	    nla_put_u32(skb, SMC_NLA_DEV_PCI_FID, 0) ||
+	    nla_put_u16(skb, SMC_NLA_DEV_PCI_CHID, 0) ||
+	    nla_put_u16(skb, SMC_NLA_DEV_PCI_VENDOR, view->pci_vendor) ||
+	    nla_put_u16(skb, SMC_NLA_DEV_PCI_DEVICE, view->pci_device) ||
+	    nla_put_string(skb, SMC_NLA_DEV_PCI_ID, view->bus_name) ||
+	    nla_put_string(skb, SMC_NLA_DEV_IB_NAME, view->name))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static int dev_put_all(struct sk_buff *skb, const struct smc_ib_view *view, bool is_critical)
+{
+	struct nlattr *nest = nla_nest_start(skb, SMC_GEN_DEV_SMCR);
+	int i;
+
+	if (!nest || dev_put_names(skb, view, is_critical))
+		return -EMSGSIZE;
+	for (i = 0; i < view->nr_ports; i++)
+		if (dev_put_port(skb, SMC_NLA_DEV_PORT + i, &view->port[i]))
+			return -EMSGSIZE;
+	if (smc_netlink_put_counts(skb, SMC_NLA_DEV_COUNTS, view->counts))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static int dev_put_msg(struct sk_buff *skb, struct netlink_callback *cb, const struct net *net,
+		       const struct smc_ib_view *view)
+{
+	void *head = smc_netlink_begin(skb, cb, SMC_NETLINK_GET_DEV_SMCR);
+
+	if (!head)
+		return -EMSGSIZE;
+	if (dev_put_all(skb, view, dev_is_critical(net, view->serial))) {
+		genlmsg_cancel(skb, head);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(skb, head);
+	return 0;
+}
+
+/**
+ * smc_netlink_dump_dev() - SMC_NETLINK_GET_DEV_SMCR: devices that the namespace may use
+ * @skb: the answer
+ * @cb: the dump
+ *
+ * Context: Process context, may sleep (ports may be queried).
+ * Return: bytes in @skb, 0 at the end, or -EMSGSIZE if not even one message has room.
+ */
+int smc_netlink_dump_dev(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct smc_netlink_cursor *at = smc_netlink_cursor(cb);
+	struct net *net = sock_net(skb->sk);
+	struct smc_ib_view view;
+	int rc = 0;
+
+	while (!rc && smc_ib_next_view(net, at->serial, &view)) {
+		rc = dev_put_msg(skb, cb, net, &view);
+		if (!rc)
+			at->serial = view.serial;
+	}
+	return skb->len ?: rc;
+}

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Counters of a namespace in netlink messages, in the terms of deployed tools. A tool that resets
+ * its display subtracts what it has read before, so no counter may decrease, but for the two that
+ * say how much memory is in use.
+ */
+#include <net/genetlink.h>
+
+#include "group/smc_core.h"
+#include "observe/smc_netlink_msg.h"
+#include "observe/smc_netlink_stats.h"
+#include "observe/smc_stats.h"
+
+/* Without counter the attribute is 0: other systems have a case that does not exist here. */
+#define STATS_NONE	SMC_STAT_NR
+
+/* Nests, by attribute less one */
+static const struct {
+	enum smc_stat rmb[SMC_NLA_STATS_RMB_MAX];
+} stats_rings[] = {
+	/* send rings */
+	{ { SMC_STAT_TX_OVER_PEER, SMC_STAT_TX_OVER_RING, SMC_STAT_TX_CLOSED,
+	    SMC_STAT_TX_BLOCKED, SMC_STAT_SNDBUF_REUSE, SMC_STAT_SNDBUF_NEW,
+	    SMC_STAT_SNDBUF_LESS } },
+	/* receive rings */
+	{ { STATS_NONE, SMC_STAT_RX_SHORT, SMC_STAT_RX_CLOSED, SMC_STAT_RX_FULL,
+	    SMC_STAT_RMBE_REUSE, SMC_STAT_RMB_NEW, SMC_STAT_RMB_LESS } },
+};
+
+/* First classes of the histograms, by attribute less one */
+static const enum smc_stat stats_sizes[] = {
+	SMC_STAT_SNDBUF_SIZE_8K, SMC_STAT_RMB_SIZE_8K, SMC_STAT_TX_SIZE_8K, SMC_STAT_RX_SIZE_8K,
+};
+
+static const struct {
+	int type;
+	enum smc_stat stat;
+} stats_singles[] = {
+	{ SMC_NLA_STATS_T_CLNT_V1_SUCC, SMC_STAT_CLIENT_SMC_V1 },
+	{ SMC_NLA_STATS_T_CLNT_V2_SUCC, SMC_STAT_CLIENT_SMC_V2 },
+	{ SMC_NLA_STATS_T_SRV_V1_SUCC, SMC_STAT_SERVER_SMC_V1 },
+	{ SMC_NLA_STATS_T_SRV_V2_SUCC, SMC_STAT_SERVER_SMC_V2 },
+	{ SMC_NLA_STATS_T_SENDPAGE_CNT, SMC_STAT_TX_SPLICED },
+	/* splice() from a socket is a recvmsg() here */
+	{ SMC_NLA_STATS_T_SPLICE_CNT, STATS_NONE },
+	{ SMC_NLA_STATS_T_CORK_CNT, SMC_STAT_CORK },
+	{ SMC_NLA_STATS_T_NDLY_CNT, SMC_STAT_NODELAY },
+	{ SMC_NLA_STATS_T_URG_DATA_CNT, SMC_STAT_URGENT },
+	{ SMC_NLA_STATS_T_RX_BYTES, SMC_STAT_RX_BYTES },
+	{ SMC_NLA_STATS_T_TX_BYTES, SMC_STAT_TX_BYTES },
+};
+
+static int stats_put(struct sk_buff *skb, int type, u64 value)
+{
+	return nla_put(skb, type, sizeof(value), &value);
+}
+
+static int stats_put_one(struct sk_buff *skb, const struct net *net, int type, enum smc_stat stat)
+{
+	return stats_put(skb, type, stat == STATS_NONE ? 0 : smc_stats_get(net, stat));
+}
+
+/* Adds the classes to @sum. */
+static int stats_put_sizes(struct sk_buff *skb, const struct net *net, int type,
+			   enum smc_stat first, u64 *sum)
+{
+	struct nlattr *nest = nla_nest_start(skb, type);
+	int i;
+
+	if (!nest)
+		return -EMSGSIZE;
+	for (i = 0; i < SMC_STAT_NR_SIZES; i++) {
+		u64 value = smc_stats_get(net, first + i);
+
+		*sum += value;
+		if (stats_put(skb, SMC_NLA_STATS_PLOAD_8K + i, value))
+			return -EMSGSIZE;
+	}
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static int stats_put_ring(struct sk_buff *skb, const struct net *net, int type,
+			  const enum smc_stat rmb[SMC_NLA_STATS_RMB_MAX])
+{
+	struct nlattr *nest = nla_nest_start(skb, type);
+	int i;
+
+	if (!nest)
+		return -EMSGSIZE;
+	for (i = 0; i < SMC_NLA_STATS_RMB_MAX; i++)
+		if (stats_put_one(skb, net, i + 1, rmb[i]))
+			return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static int stats_put_nests(struct sk_buff *skb, const struct net *net)
+{
+	u64 calls[ARRAY_SIZE(stats_sizes)] = {};
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(stats_sizes); i++)
+		if (stats_put_sizes(skb, net, SMC_NLA_STATS_T_TX_RMB_SIZE + i, stats_sizes[i],
+				    &calls[i]))
+			return -EMSGSIZE;
+	for (i = 0; i < ARRAY_SIZE(stats_rings); i++)
+		if (stats_put_ring(skb, net, SMC_NLA_STATS_T_TX_RMB_STATS + i, stats_rings[i].rmb))
+			return -EMSGSIZE;
+	calls[2] += smc_stats_get(net, SMC_STAT_TX_NONE);
+	calls[3] += smc_stats_get(net, SMC_STAT_RX_NONE);
+	if (stats_put(skb, SMC_NLA_STATS_T_TX_CNT, calls[2]) ||
+	    stats_put(skb, SMC_NLA_STATS_T_RX_CNT, calls[3]))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static int stats_put_usage(struct sk_buff *skb, const struct net *net)
+{
+	u64 unused = 0, sends = 0, rmbs = 0;
+	struct smc_link_group *lgr = NULL;
+
+	while ((lgr = smc_lgr_next(lgr, 0))) {
+		if (!net_eq(lgr->key.net, net))
+			continue;
+		smc_buf_pool_usage(&lgr->sends, &unused, &sends);
+		smc_buf_pool_usage(&lgr->rmbs, &unused, &rmbs);
+	}
+	if (smc_netlink_put_uint(skb, SMC_NLA_STATS_T_RX_RMB_USAGE, rmbs) ||
+	    smc_netlink_put_uint(skb, SMC_NLA_STATS_T_TX_RMB_USAGE, sends))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static int stats_put_tech(struct sk_buff *skb, const struct net *net)
+{
+	struct nlattr *nest = nla_nest_start(skb, SMC_NLA_STATS_SMCR_TECH);
+	int i;
+
+	if (!nest || stats_put_nests(skb, net))
+		return -EMSGSIZE;
+	for (i = 0; i < ARRAY_SIZE(stats_singles); i++)
+		if (stats_put_one(skb, net, stats_singles[i].type, stats_singles[i].stat))
+			return -EMSGSIZE;
+	if (stats_put_usage(skb, net))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static int stats_put_all(struct sk_buff *skb, const struct net *net)
+{
+	struct nlattr *nest = nla_nest_start(skb, SMC_GEN_STATS);
+
+	if (!nest || stats_put_tech(skb, net) ||
+	    stats_put_one(skb, net, SMC_NLA_STATS_CLNT_HS_ERR_CNT, SMC_STAT_CLIENT_FAILED) ||
+	    stats_put_one(skb, net, SMC_NLA_STATS_SRV_HS_ERR_CNT, SMC_STAT_SERVER_FAILED))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+/**
+ * smc_netlink_dump_stats() - SMC_NETLINK_GET_STATS: one message
+ * @skb: the answer
+ * @cb: the dump
+ *
+ * Context: Process context.
+ * Return: bytes in @skb, 0 at the end, or -EMSGSIZE if the message has no room.
+ */
+int smc_netlink_dump_stats(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct smc_netlink_cursor *at = smc_netlink_cursor(cb);
+	void *head;
+
+	if (at->part)
+		return skb->len;
+	head = smc_netlink_begin(skb, cb, SMC_NETLINK_GET_STATS);
+	if (!head)
+		return -EMSGSIZE;
+	if (stats_put_all(skb, sock_net(skb->sk))) {
+		genlmsg_cancel(skb, head);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(skb, head);
+	at->part = 1;
+	return skb->len;
+}
+
+static u64 fback_total(const struct net *net, bool is_server)
+{
+	u64 sum = 0;
+	int i;
+
+	for (i = 0; i < SMC_REASON_NR; i++)
+		sum += smc_stats_get_fallback(net, is_server, i);
+	return sum;
+}
+
+static int fback_put_totals(struct sk_buff *skb, const struct net *net)
+{
+	if (stats_put(skb, SMC_NLA_FBACK_STATS_SRV_CNT, fback_total(net, true)) ||
+	    stats_put(skb, SMC_NLA_FBACK_STATS_CLNT_CNT, fback_total(net, false)))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static int fback_put_reason(struct sk_buff *skb, bool is_server, enum smc_reason reason, u64 nr)
+{
+	u32 code = smc_nego_reason_code(reason);
+
+	if (nla_put_u8(skb, SMC_NLA_FBACK_STATS_TYPE, is_server) ||
+	    nla_put_u32(skb, SMC_NLA_FBACK_STATS_RSN_CODE, code) ||
+	    nla_put_u16(skb, SMC_NLA_FBACK_STATS_RSN_CNT, min_t(u64, nr, U16_MAX)) ||
+	    nla_put_u64_64bit(skb, SMC_NLA_FBACK_STATS_RSN_TOTAL, nr,
+			      SMC_NLA_FBACK_STATS_PAD) ||
+	    nla_put_string(skb, SMC_NLA_FBACK_STATS_RSN_TEXT, smc_nego_reason_text(code)))
+		return -EMSGSIZE;
+	return 0;
+}
+
+/* The first message of a dump also has the sums. */
+static int fback_put_msg(struct sk_buff *skb, struct netlink_callback *cb, const struct net *net,
+			 unsigned int place, u64 nr)
+{
+	bool is_first = !smc_netlink_cursor(cb)->serial;
+	struct nlattr *nest;
+	void *head;
+
+	head = smc_netlink_begin(skb, cb, SMC_NETLINK_GET_FBACK_STATS);
+	if (!head)
+		return -EMSGSIZE;
+	nest = nla_nest_start(skb, SMC_GEN_FBACK_STATS);
+	if (!nest || (is_first && fback_put_totals(skb, net)) ||
+	    fback_put_reason(skb, place / SMC_REASON_NR, place % SMC_REASON_NR, nr)) {
+		genlmsg_cancel(skb, head);
+		return -EMSGSIZE;
+	}
+	nla_nest_end(skb, nest);
+	genlmsg_end(skb, head);
+	smc_netlink_cursor(cb)->serial = 1;
+	return 0;
+}
+
+/**
+ * smc_netlink_dump_fback() - SMC_NETLINK_GET_FBACK_STATS: a message for each side and reason
+ * @skb: the answer
+ * @cb: the dump
+ *
+ * Context: Process context.
+ * Return: bytes in @skb, 0 at the end, or -EMSGSIZE if not even one message has room.
+ */
+int smc_netlink_dump_fback(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	unsigned int *place = &smc_netlink_cursor(cb)->part;
+	struct net *net = sock_net(skb->sk);
+	int rc = 0;
+	u64 nr;
+
+	for (; *place < 2 * SMC_REASON_NR; ++*place) {
+		nr = smc_stats_get_fallback(net, *place / SMC_REASON_NR, *place % SMC_REASON_NR);
+		if (nr)
+			rc = fback_put_msg(skb, cb, net, *place, nr);
+		if (rc)
+			break;
+	}
+	return skb->len ?: rc;
+}
