@@ -4,9 +4,9 @@
  * connections that became TCP, hosts and services that are remembered.
  *
  * Operation: this file listens to tracepoints, so other files need no call for it. An event goes to
- * the namespace where it happened, if somebody listens there. It is sent without waiting for
- * memory, since locks are held: without memory, or with a full receive queue, it is lost, and
- * netlink reports ENOBUFS to the listener.
+ * the namespace where it happened, if somebody listens there. Locks are held, and preemption is off
+ * in a probe, so nothing waits for memory: without memory, or with a full receive queue, the event
+ * is lost, and netlink reports ENOBUFS to the listener.
  */
 #include <linux/ktime.h>
 #include <linux/sock_diag.h>

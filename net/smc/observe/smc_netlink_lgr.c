@@ -199,7 +199,7 @@ static int link_put_more(struct sk_buff *skb, const struct smc_link *link)
  * @skb: the message
  * @link: the link, in its group, connected
  *
- * Context: Process context. Expects lgr->lock held.
+ * Context: Does not sleep. Expects lgr->lock held.
  * Return: 0 or -EMSGSIZE.
  */
 int smc_netlink_put_link(struct sk_buff *skb, const struct smc_link *link)

@@ -756,7 +756,7 @@ bool smc_ib_end_is_at(const struct smc_ib_end *end, const struct net_device *nde
  * @end: holds its reference
  * @net: in which namespace
  *
- * Context: Process context, may sleep.
+ * Context: Any context but hard interrupt.
  * Return: the interface index, 0 if the GID is gone or the device is not in @net.
  */
 int smc_ib_end_ifindex(const struct smc_ib_end *end, const struct net *net)

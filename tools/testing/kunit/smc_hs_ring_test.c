@@ -64,7 +64,7 @@ static void ring_end_grow(struct smc_link_group *lgr)
 #define smc_pool_end_grow	ring_end_grow
 #define smc_child_charge(...)	((void)0)
 #define smc_buf_get(...)	(-EAGAIN)
-#define smc_stat_inc(...)	((void)0)
+#define smc_stat_inc(net, id)	((void)(net), (void)(id))
 #define smc_sock_make_conn(...)	0
 
 #include "../../../net/smc/sock/smc_hs_ring.c"
