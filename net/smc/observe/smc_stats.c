@@ -45,11 +45,14 @@ u64 smc_stats_get(const struct net *net, enum smc_stat id)
  */
 u64 smc_stats_get_fallback(const struct net *net, bool is_server, enum smc_reason reason)
 {
+	const struct smc_stats_cpu *stats;
 	u64 sum = 0;
 	int cpu;
 
-	for_each_possible_cpu(cpu)
-		sum += READ_ONCE(per_cpu_ptr(smc_net(net)->stats, cpu)->fallback[is_server][reason]);
+	for_each_possible_cpu(cpu) {
+		stats = per_cpu_ptr(smc_net(net)->stats, cpu);
+		sum += READ_ONCE(stats->fallback[is_server][reason]);
+	}
 	return sum;
 }
 
