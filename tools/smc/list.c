@@ -4,7 +4,6 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <arpa/inet.h>
 #include <netlink/errno.h>
@@ -212,22 +211,14 @@ static int print_one(const struct diag_sock *sock, void *arg)
 	return ferror(stdout);
 }
 
-int cmd_list(int argc, char **argv)
+int cmd_list(const struct args *args)
 {
 	struct json json = { .file = stdout };
-	struct printer printer = { 0 };
-	int opt, err;
-
-	while ((opt = getopt(argc, argv, "jv")) != -1) {
-		if (opt == 'j')
-			printer.json = &json;
-		else if (opt == 'v')
-			printer.verbose = true;
-		else
-			return EXIT_USAGE;
-	}
-	if (optind != argc)
-		return EXIT_USAGE;
+	struct printer printer = {
+		.json = args->option['j'] ? &json : NULL,
+		.verbose = args->option['v'],
+	};
+	int err;
 
 	if (printer.json)
 		json_open(&json, NULL, '[');

@@ -92,21 +92,22 @@ static void print(uint32_t code)
 	       reason_text(code));
 }
 
-int cmd_reasons(int argc, char **argv)
+int cmd_reasons(const struct args *args)
 {
 	unsigned long code;
 	char *end;
 	size_t i;
-	int arg;
+	int word;
 
-	for (arg = 1; arg < argc; arg++) {
+	for (word = 0; word < args->nr_words; word++) {
 		errno = 0;
-		code = strtoul(argv[arg], &end, 16);
-		if (errno || *end || end == argv[arg] || code > UINT32_MAX)
-			return EXIT_USAGE;
+		code = strtoul(args->words[word], &end, 16);
+		if (errno || *end || end == args->words[word] || code > UINT32_MAX)
+			return wrong("\"%s\" is no code of up to eight hexadecimal digits",
+				     args->words[word]);
 		print(code);
 	}
-	for (i = 0; argc == 1 && i < ARRAY_SIZE(reasons); i++)
+	for (i = 0; !args->nr_words && i < ARRAY_SIZE(reasons); i++)
 		print(reasons[i].code);
 	return 0;
 }

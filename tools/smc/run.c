@@ -59,18 +59,13 @@ static int set_preload(const char *library)
 	return ret;
 }
 
-int cmd_run(int argc, char **argv)
+int cmd_run(const struct args *args)
 {
 	char library[PATH_MAX];
-	int opt, err;
+	int err;
 
-	while ((opt = getopt(argc, argv, "+v")) != -1) {
-		if (opt != 'v')
-			return EXIT_USAGE;
+	if (args->option['v'])
 		setenv("SMC_DEBUG", "1", 1);
-	}
-	if (optind == argc)
-		return EXIT_USAGE;
 	if (!find_library(library, sizeof(library))) {
 		fprintf(stderr, "smc: no %s, neither here nor in %s\n", LIBRARY,
 			SMC_LIBDIR);
@@ -78,8 +73,8 @@ int cmd_run(int argc, char **argv)
 	}
 	if (set_preload(library))
 		return EXIT_FAILURE;
-	execvp(argv[optind], argv + optind);
+	execvp(args->words[0], args->words);
 	err = errno;
-	fprintf(stderr, "smc: %s: %s\n", argv[optind], strerror(err));
+	fprintf(stderr, "smc: %s: %s\n", args->words[0], strerror(err));
 	return err == ENOENT ? 127 : 126;
 }

@@ -6,24 +6,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "smc.h"
 
-static const struct command {
-	const char *name;
-	const char *args;
-	const char *help;
-	int (*run)(int argc, char **argv);
-} commands[] = {
-	{ "run", "[-v] PROGRAM [ARGUMENT...]",
+static const struct command commands[] = {
+	{ "run", "v", 1, NO_LIMIT, "[-v] PROGRAM [ARGUMENT...]",
 	  "run a program with SMC sockets in place of TCP sockets", cmd_run },
-	{ "list", "[-v] [-j]",
+	{ "list", "jv", 0, 0, "[-v] [-j]",
 	  "list SMC sockets: what each uses, and if TCP, why", cmd_list },
-	{ "stats", "[-a] [-j]",
+	{ "stats", "aj", 0, 0, "[-a] [-j]",
 	  "print the counters of this network namespace", cmd_stats },
-	{ "ueid", "[show | add EID | del EID | flush]",
+	{ "ueid", "", 0, 2, "[show | add EID | del EID | flush]",
 	  "the groups of hosts this one belongs to, for SMC-R version 2", cmd_ueid },
-	{ "reasons", "[CODE...]",
+	{ "reasons", "", 0, NO_LIMIT, "[CODE...]",
 	  "explain the reasons for which connections use TCP", cmd_reasons },
 };
 
@@ -35,6 +31,7 @@ static void print_usage(FILE *file)
 	for (i = 0; i < ARRAY_SIZE(commands); i++)
 		fprintf(file, "  smc %s %s\n        %s\n", commands[i].name,
 			commands[i].args, commands[i].help);
+	fprintf(file, "\nsmc --version prints the versions of tool and module.\n");
 }
 
 static void print_usage_of(FILE *file, const struct command *command)
@@ -47,15 +44,34 @@ static bool is_help(const char *word)
 	return !strcmp(word, "help") || !strcmp(word, "-h") || !strcmp(word, "--help");
 }
 
+static int print_version(void)
+{
+	char module[64] = "not loaded";
+	FILE *file = fopen("/sys/module/smc/version", "r");
+
+	if (file) {
+		if (fscanf(file, "%63s", module) != 1)
+			strcpy(module, "unknown");
+		fclose(file);
+	} else if (!access("/sys/module/smc", F_OK)) {
+		strcpy(module, "another one, without a version");
+	}
+	printf("smc %s\nmodule smc: %s\n", SMC_VERSION, module);
+	return 0;
+}
+
 static int run(const struct command *command, int argc, char **argv)
 {
+	struct args args = { 0 };
 	int status;
 
 	if (argc == 2 && *argv[1] == '-' && is_help(argv[1])) {
 		print_usage_of(stdout, command);
 		return 0;
 	}
-	status = command->run(argc, argv);
+	status = args_parse(command, argc, argv, &args);
+	if (!status)
+		status = command->run(&args);
 	if (status == EXIT_USAGE)
 		print_usage_of(stderr, command);
 	return status;
@@ -83,6 +99,8 @@ int main(int argc, char **argv)
 		print_usage(stdout);
 		return written(0);
 	}
+	if (!strcmp(argv[1], "--version"))
+		return written(print_version());
 	for (i = 0; i < ARRAY_SIZE(commands); i++)
 		if (!strcmp(argv[1], commands[i].name))
 			return written(run(&commands[i], argc - 1, argv + 1));

@@ -23,12 +23,36 @@
 /* Exit status of wrong usage */
 #define EXIT_USAGE 2
 
-/* commands: argv[0] is the command's name */
-int cmd_list(int argc, char **argv);
-int cmd_reasons(int argc, char **argv);
-int cmd_run(int argc, char **argv);
-int cmd_stats(int argc, char **argv);
-int cmd_ueid(int argc, char **argv);
+/* The command line of a command, as its row in the table of commands allows it */
+struct args {
+	const char *name;		/* of the command */
+	const char *option[128];	/* by letter: its value, "" for a flag, or NULL */
+	char **words;			/* the rest, up to a NULL */
+	int nr_words;
+};
+
+/* A row of the table of commands */
+struct command {
+	const char *name;
+	const char *options;		/* as getopt() takes them */
+	int min_words;
+	int max_words;
+	const char *args;		/* the same for people */
+	const char *help;
+	int (*run)(const struct args *args);
+};
+
+#define NO_LIMIT 1000000	/* for max_words */
+
+/* args.c */
+int args_parse(const struct command *command, int argc, char **argv, struct args *args);
+int wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+int cmd_list(const struct args *args);
+int cmd_reasons(const struct args *args);
+int cmd_run(const struct args *args);
+int cmd_stats(const struct args *args);
+int cmd_ueid(const struct args *args);
 
 /* reason.c: why a connection uses TCP */
 const char *reason_name(uint32_t code);

@@ -6,31 +6,20 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "smc.h"
 
 #define STATS_FILE "/proc/net/smc_stats"
 
-int cmd_stats(int argc, char **argv)
+int cmd_stats(const struct args *args)
 {
 	struct json json = { .file = stdout };
-	bool as_json = false, all = false;
+	bool as_json = args->option['j'];
+	bool all = args->option['a'];
 	char name[64];
 	uint64_t value;
 	FILE *file;
-	int opt, n;
-
-	while ((opt = getopt(argc, argv, "aj")) != -1) {
-		if (opt == 'a')
-			all = true;
-		else if (opt == 'j')
-			as_json = true;
-		else
-			return EXIT_USAGE;
-	}
-	if (optind != argc)
-		return EXIT_USAGE;
+	int n;
 
 	file = fopen(STATS_FILE, "r");
 	if (!file) {

@@ -139,27 +139,25 @@ static int ueid_form(const char *text, char eid[SMC_MAX_EID_LEN + 1])
 	return 1;
 }
 
-int cmd_ueid(int argc, char **argv)
+int cmd_ueid(const struct args *args)
 {
+	const char *what = args->nr_words ? args->words[0] : "show";
 	char eid[SMC_MAX_EID_LEN + 1];
-	const char *what = argc > 1 ? argv[1] : "show";
-	int cmd;
+	bool adds = !strcmp(what, "add");
 
-	if (argc <= 2 && !strcmp(what, "show"))
-		return ueid_show();
-	if (argc == 2 && !strcmp(what, "flush"))
-		return ueid_change(SMC_NETLINK_FLUSH_UEID, NULL);
-	if (argc != 3)
-		return EXIT_USAGE;
-	if (!strcmp(what, "add"))
-		cmd = SMC_NETLINK_ADD_UEID;
-	else if (!strcmp(what, "del"))
-		cmd = SMC_NETLINK_REMOVE_UEID;
-	else
-		return EXIT_USAGE;
-	if (!ueid_form(argv[2], eid)) {
-		fprintf(stderr, "smc: an EID has 1 to %d characters\n", SMC_MAX_EID_LEN);
-		return EXIT_USAGE;
+	if (!adds && strcmp(what, "del")) {
+		bool shows = !strcmp(what, "show");
+
+		if (!shows && strcmp(what, "flush"))
+			return wrong("\"%s\" is none of show, add, del and flush", what);
+		if (args->nr_words > 1)
+			return wrong("%s takes no EID", what);
+		return shows ? ueid_show() : ueid_change(SMC_NETLINK_FLUSH_UEID, NULL);
 	}
-	return ueid_change(cmd, eid);
+	if (args->nr_words < 2)
+		return wrong("%s which EID?", what);
+	if (!ueid_form(args->words[1], eid))
+		return wrong("an EID has 1 to %d letters, digits, dots and hyphens",
+			     SMC_MAX_EID_LEN);
+	return ueid_change(adds ? SMC_NETLINK_ADD_UEID : SMC_NETLINK_REMOVE_UEID, eid);
 }

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The command line of a command, checked against its row in the table of commands.
+ */
+#include <getopt.h>
+#include <stdarg.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "smc.h"
+
+/* A command takes the long form of each letter in its options. */
+static const struct option long_options[] = {
+	{ "all", no_argument, NULL, 'a' },
+	{ "json", no_argument, NULL, 'j' },
+	{ "verbose", no_argument, NULL, 'v' },
+	{ }
+};
+
+/**
+ * wrong() - say what is wrong with the command line
+ * @format: the sentence, without a final stop, and its values as printf() takes them
+ *
+ * Return: EXIT_USAGE, for which main() also prints the usage of the command.
+ */
+int wrong(const char *format, ...)
+{
+	va_list values;
+
+	fputs("smc: ", stderr);
+	va_start(values, format);
+	vfprintf(stderr, format, values);
+	va_end(values);
+	fputc('\n', stderr);
+	return EXIT_USAGE;
+}
+
+static int wrong_option(const struct command *command, const char *option)
+{
+	const char *c;
+
+	fprintf(stderr, "smc: %s has no option \"%s\"", command->name, option);
+	if (*command->options)
+		fputs("; it has", stderr);
+	for (c = command->options; *c; c++)
+		if (*c != ':')
+			fprintf(stderr, " -%c", *c);
+	fputc('\n', stderr);
+	return EXIT_USAGE;
+}
+
+/**
+ * args_parse() - read the command line of a command
+ * @command: its row in the table
+ * @argc: as of main(), with the name of the command as the first word
+ * @argv: likewise
+ * @args: empty; filled
+ *
+ * Return: 0, or EXIT_USAGE after a message if the table does not allow it.
+ */
+int args_parse(const struct command *command, int argc, char **argv, struct args *args)
+{
+	char options[32];
+	int opt;
+
+	snprintf(options, sizeof(options), "+:%s", command->options);
+	opterr = 0;
+	while ((opt = getopt_long(argc, argv, options, long_options, NULL)) != -1) {
+		if (opt == ':')
+			return wrong("option \"%s\" needs a value", argv[optind - 1]);
+		if (opt == '?' || !strchr(command->options, opt))
+			return wrong_option(command, opt == '?' && optopt ?
+					    (char []){ '-', optopt, '\0' } : argv[optind - 1]);
+		args->option[opt] = optarg ? optarg : "";
+	}
+	args->name = command->name;
+	args->words = argv + optind;
+	args->nr_words = argc - optind;
+	if (args->nr_words > command->max_words)
+		return wrong("%s takes no argument \"%s\"", command->name,
+			     args->words[command->max_words]);
+	if (args->nr_words < command->min_words)
+		return wrong("%s needs another argument", command->name);
+	return 0;
+}
