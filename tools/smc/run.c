@@ -61,7 +61,8 @@ static int set_preload(const char *library)
 
 int cmd_run(const struct args *args)
 {
-	char library[PATH_MAX];
+	char library[PATH_MAX], path[PATH_MAX];
+	const char *problem;
 	int err;
 
 	if (args->option['v'])
@@ -73,6 +74,9 @@ int cmd_run(const struct args *args)
 	}
 	if (set_preload(library))
 		return EXIT_FAILURE;
+	problem = reach_problem(args->words[0], path);
+	if (problem)
+		fprintf(stderr, "smc: warning: %s %s; its sockets are TCP\n", path, problem);
 	execvp(args->words[0], args->words);
 	err = errno;
 	fprintf(stderr, "smc: %s: %s\n", args->words[0], strerror(err));

@@ -6,6 +6,7 @@
 #ifndef TOOLS_SMC_H
 #define TOOLS_SMC_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -57,6 +58,9 @@ int cmd_ueid(const struct args *args);
 /* reason.c: why a connection uses TCP */
 const char *reason_name(uint32_t code);
 const char *reason_text(uint32_t code);
+
+/* reach.c: whether a preload library reaches a program */
+const char *reach_problem(const char *name, char path[PATH_MAX]);
 
 /* diag.c: the sockets of this network namespace */
 struct diag_sock {
