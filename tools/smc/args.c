@@ -13,6 +13,7 @@
 static const struct option long_options[] = {
 	{ "all", no_argument, NULL, 'a' },
 	{ "json", no_argument, NULL, 'j' },
+	{ "root", required_argument, NULL, 'r' },
 	{ "verbose", no_argument, NULL, 'v' },
 	{ }
 };

@@ -19,38 +19,45 @@ static bool is_library(char *path, size_t size, const char *dir, const char *bel
 	return n > 0 && (size_t)n < size && !access(path, R_OK);
 }
 
-/*
+/**
+ * run_find_library() - find the preload library
+ * @path: filled with its name
+ *
  * The library next to the tool comes first, so that a tool in its build
  * directory uses the library built with it; then that of the tool's prefix.
+ *
+ * Return: false after a message if there is none.
  */
-static bool find_library(char *path, size_t size)
+bool run_find_library(char path[PATH_MAX])
 {
 	char self[PATH_MAX];
 	ssize_t len;
 
 	len = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	if (len > 0) {
-		self[len] = '\0';
+	self[len > 0 ? len : 0] = '\0';
+	if (len > 0)
 		*strrchr(self, '/') = '\0';
-		if (is_library(path, size, self, "") ||
-		    is_library(path, size, self, "/../lib/smc"))
-			return true;
+	if (!is_library(path, PATH_MAX, self, "") &&
+	    !is_library(path, PATH_MAX, self, "/../lib/smc") &&
+	    !is_library(path, PATH_MAX, SMC_LIBDIR, "")) {
+		fprintf(stderr, "smc: no %s, neither here nor in %s\n", LIBRARY, SMC_LIBDIR);
+		return false;
 	}
-	return is_library(path, size, SMC_LIBDIR, "");
+	/* These characters separate names for the loader, or are special to systemd. */
+	if (strpbrk(path, " :%\"\\")) {
+		fprintf(stderr, "smc: cannot preload \"%s\": its name has a blank, colon or the like\n",
+			path);
+		return false;
+	}
+	return true;
 }
 
-/* Blanks and colons separate names for the dynamic loader, which has no quoting. */
 static int set_preload(const char *library)
 {
 	const char *others = getenv("LD_PRELOAD");
 	char *value;
 	int ret;
 
-	if (strpbrk(library, " :")) {
-		fprintf(stderr, "smc: cannot preload \"%s\": its name has a blank or a colon\n",
-			library);
-		return -1;
-	}
 	if (asprintf(&value, "%s%s%s", library, others && *others ? ":" : "",
 		     others ? others : "") < 0)
 		return -1;
@@ -67,11 +74,8 @@ int cmd_run(const struct args *args)
 
 	if (args->option['v'])
 		setenv("SMC_DEBUG", "1", 1);
-	if (!find_library(library, sizeof(library))) {
-		fprintf(stderr, "smc: no %s, neither here nor in %s\n", LIBRARY,
-			SMC_LIBDIR);
+	if (!run_find_library(library))
 		return EXIT_FAILURE;
-	}
 	if (set_preload(library))
 		return EXIT_FAILURE;
 	problem = reach_problem(args->words[0], path);

@@ -13,6 +13,10 @@
 static const struct command commands[] = {
 	{ "run", "v", 1, NO_LIMIT, "[-v] PROGRAM [ARGUMENT...]",
 	  "run a program with SMC sockets in place of TCP sockets", cmd_run },
+	{ "enable", "r:", 1, 1, "[--root DIR] UNIT",
+	  "let a systemd service use SMC sockets", cmd_enable },
+	{ "disable", "r:", 1, 1, "[--root DIR] UNIT",
+	  "undo `smc enable`", cmd_disable },
 	{ "list", "jv", 0, 0, "[-v] [-j]",
 	  "list SMC sockets: what each uses, and if TCP, why", cmd_list },
 	{ "stats", "aj", 0, 0, "[-a] [-j]",

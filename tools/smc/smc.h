@@ -49,6 +49,8 @@ struct command {
 int args_parse(const struct command *command, int argc, char **argv, struct args *args);
 int wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+int cmd_disable(const struct args *args);
+int cmd_enable(const struct args *args);
 int cmd_list(const struct args *args);
 int cmd_reasons(const struct args *args);
 int cmd_run(const struct args *args);
@@ -58,6 +60,9 @@ int cmd_ueid(const struct args *args);
 /* reason.c: why a connection uses TCP */
 const char *reason_name(uint32_t code);
 const char *reason_text(uint32_t code);
+
+/* run.c: the preload library */
+bool run_find_library(char path[PATH_MAX]);
 
 /* reach.c: whether a preload library reaches a program */
 const char *reach_problem(const char *name, char path[PATH_MAX]);
