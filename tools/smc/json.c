@@ -36,6 +36,16 @@ static void put_name(struct json *json, const char *name)
 	}
 }
 
+/**
+ * json_begin() - open an object with the version of the schema
+ * @json: at the beginning of the output
+ */
+void json_begin(struct json *json)
+{
+	json_open(json, NULL, '{');
+	json_number(json, "schema", JSON_SCHEMA);
+}
+
 void json_open(struct json *json, const char *name, char bracket)
 {
 	put_name(json, name);

@@ -19,6 +19,10 @@
 #define AF_SMC 43
 #endif
 
+#ifndef IPPROTO_SMC
+#define IPPROTO_SMC 256
+#endif
+
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
 /* Exit status of wrong usage */
@@ -49,12 +53,15 @@ struct command {
 int args_parse(const struct command *command, int argc, char **argv, struct args *args);
 int wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+int cmd_attach(const struct args *args);
+int cmd_detach(const struct args *args);
 int cmd_disable(const struct args *args);
 int cmd_enable(const struct args *args);
 int cmd_list(const struct args *args);
 int cmd_reasons(const struct args *args);
 int cmd_run(const struct args *args);
 int cmd_stats(const struct args *args);
+int cmd_status(const struct args *args);
 int cmd_ueid(const struct args *args);
 
 /* reason.c: why a connection uses TCP */
@@ -100,6 +107,10 @@ struct json {
 	bool has_member[JSON_DEPTH];
 };
 
+/* Of all output for programs: changes with a meaning, not with new members */
+#define JSON_SCHEMA 1
+
+void json_begin(struct json *json);
 void json_open(struct json *json, const char *name, char bracket);
 void json_close(struct json *json, char bracket);
 void json_string(struct json *json, const char *name, const char *value);

@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * smc attach, detach and status: a BPF program turns the stream sockets of chosen
+ * control groups into SMC sockets.
+ *
+ * The program and its map of groups stay in the BPF file system when the tool ends, and
+ * go with the last group. A lock on their directory serializes changes.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <mntent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <sys/file.h>
+#include <sys/mount.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+#include <linux/magic.h>
+
+#include "attach.h"
+#include "smc.h"
+
+#define BPF_DIR		"/sys/fs/bpf"
+#define PIN_DIR		BPF_DIR "/smc"
+#define PIN_MAP		PIN_DIR "/" ATTACH_MAP
+#define PIN_LINK	PIN_DIR "/link"
+
+/* The object file of the program */
+extern const char attach_object[], attach_object_end[];
+__asm__(".pushsection .rodata\n.balign 8\n"
+	".global attach_object, attach_object_end\n"
+	"attach_object: .incbin \"" ATTACH_OBJECT "\"\n"
+	"attach_object_end:\n.popsection");
+
+static int failed(const char *what)
+{
+	fprintf(stderr, "smc: %s: %s\n", what, strerror(errno));
+	return EXIT_FAILURE;
+}
+
+/* Finds the mount of the unified hierarchy. */
+static bool find_mount(char path[PATH_MAX])
+{
+	FILE *mounts = setmntent("/proc/self/mounts", "r");
+	struct mntent *mount = NULL;
+
+	if (mounts) {
+		do
+			mount = getmntent(mounts);
+		while (mount && strcmp(mount->mnt_type, "cgroup2"));
+		if (mount)
+			snprintf(path, PATH_MAX, "%s", mount->mnt_dir);
+		endmntent(mounts);
+	}
+	if (!mount)
+		fprintf(stderr, "smc: no cgroup2 is mounted\n");
+	return mount;
+}
+
+/* The control group of this process, below the mount */
+static bool find_self(char name[PATH_MAX])
+{
+	FILE *file = fopen("/proc/self/cgroup", "r");
+	bool found = false;
+
+	while (file && !found && fgets(name, PATH_MAX, file))
+		found = !strncmp(name, "0::/", 4);
+	if (file)
+		fclose(file);
+	if (found) {
+		memmove(name, name + 4, strlen(name) - 3);
+		name[strcspn(name, "\n")] = '\0';
+	}
+	return found;
+}
+
+/* The inode number of the directory of a control group is its ID. */
+static int group_id(const char *mount, const char *name, uint64_t *id)
+{
+	char path[2 * PATH_MAX], self[PATH_MAX];
+	struct statfs fs;
+	struct stat st;
+
+	if (!strcmp(name, "self")) {
+		if (!find_self(self)) {
+			fprintf(stderr, "smc: this process is in no group of cgroup2\n");
+			return EXIT_FAILURE;
+		}
+		name = self;
+	}
+	snprintf(path, sizeof(path), "%s%s%s", *name == '/' ? "" : mount,
+		 *name == '/' ? "" : "/", name);
+	if (stat(path, &st) || statfs(path, &fs))
+		return failed(path);
+	if (fs.f_type != CGROUP2_SUPER_MAGIC || !S_ISDIR(st.st_mode)) {
+		fprintf(stderr, "smc: %s is no control group of cgroup2\n", path);
+		return EXIT_FAILURE;
+	}
+	*id = st.st_ino;
+	return 0;
+}
+
+/* Resolves all words before anything is changed. The caller frees the IDs. */
+static uint64_t *group_ids(const struct args *args)
+{
+	uint64_t *ids = calloc(args->nr_words + 1, sizeof(*ids));
+	char mount[PATH_MAX];
+	int i;
+
+	if (ids && find_mount(mount)) {
+		for (i = 0; i < args->nr_words; i++)
+			if (group_id(mount, args->words[i], &ids[i]))
+				break;
+		if (i == args->nr_words)
+			return ids;
+	}
+	free(ids);
+	return NULL;
+}
+
+/*
+ * Finds the directory of a group, below the mount if possible. False if the group is
+ * gone. Group IDs are file handles of cgroup2.
+ */
+static bool group_path(const char *mount, uint64_t id, char path[PATH_MAX])
+{
+	union {
+		struct file_handle head;
+		char space[sizeof(struct file_handle) + sizeof(id)];
+	} handle = { .head = { .handle_bytes = sizeof(id), .handle_type = 0xfe } };
+	size_t mount_len = strlen(mount);
+	char link[64];
+	ssize_t len;
+	int root, fd;
+
+	memcpy(handle.space + sizeof(struct file_handle), &id, sizeof(id));
+	root = open(mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	fd = open_by_handle_at(root, &handle.head, O_PATH | O_CLOEXEC);
+	if (root >= 0)
+		close(root);
+	if (fd < 0)
+		return false;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	len = readlink(link, path, PATH_MAX - 1);
+	close(fd);
+	if (len < 0)
+		return false;
+	path[len] = '\0';
+	if (!strncmp(path, mount, mount_len) && path[mount_len] == '/')
+		memmove(path, path + mount_len + 1, len - mount_len);
+	return true;
+}
+
+/* Opens and locks the directory of the pins; -1 after a message. */
+static int lock_pins(void)
+{
+	struct statfs fs;
+	int dir;
+
+	if (statfs(BPF_DIR, &fs) || fs.f_type != BPF_FS_MAGIC) {
+		if (mount("bpf", BPF_DIR, "bpf", 0, NULL)) {
+			failed("mount of " BPF_DIR);
+			return -1;
+		}
+	}
+	if (mkdir(PIN_DIR, 0700) && errno != EEXIST) {
+		failed(PIN_DIR);
+		return -1;
+	}
+	dir = open(PIN_DIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0 || flock(dir, LOCK_EX)) {
+		failed(PIN_DIR);
+		if (dir >= 0)
+			close(dir);
+		return -1;
+	}
+	return dir;
+}
+
+/* The sockets of attached groups have no way back: the kernel must know the protocol. */
+static bool has_smc(void)
+{
+	int fd = socket(AF_INET, SOCK_STREAM, IPPROTO_SMC);
+
+	if (fd < 0)
+		fprintf(stderr, "smc: the kernel has no IPPROTO_SMC: %s (is the module installed?)\n",
+			strerror(errno));
+	else
+		close(fd);
+	return fd >= 0;
+}
+
+static const char *load_error(int err)
+{
+	switch (err) {
+	case ESRCH:
+	case ENOENT:
+	case EINVAL:
+		return "the kernel has no update_socket_protocol for BPF: that needs 6.6 or later, "
+		       "with BTF";
+	case EPERM:
+	case EACCES:
+		return "only root (CAP_BPF, CAP_PERFMON, CAP_NET_ADMIN) may do that";
+	}
+	return strerror(err);
+}
+
+static int quiet(enum libbpf_print_level level, const char *format, va_list values)
+{
+	return level == LIBBPF_WARN && getenv("SMC_DEBUG") ? vfprintf(stderr, format, values) : 0;
+}
+
+/* Loads and pins the program, with the map that is pinned or a new one. */
+static int load_program(void)
+{
+	DECLARE_LIBBPF_OPTS(bpf_object_open_opts, opts, .object_name = "smc_attach",
+			    .pin_root_path = PIN_DIR);
+	struct bpf_program *program;
+	struct bpf_link *link = NULL;
+	struct bpf_object *object;
+	int err = 0;
+
+	libbpf_set_print(quiet);
+	object = bpf_object__open_mem(attach_object, attach_object_end - attach_object, &opts);
+	if (!object)
+		err = errno;
+	if (!err)
+		err = -bpf_object__load(object);
+	if (!err) {
+		program = bpf_object__next_program(object, NULL);
+		link = bpf_program__attach_trace(program);
+		if (!link)
+			err = errno;
+	}
+	if (!err)
+		err = -bpf_link__pin(link, PIN_LINK);
+	bpf_link__destroy(link);
+	bpf_object__close(object);
+	if (!err)
+		return 0;
+	fprintf(stderr, "smc: %s\n", load_error(err));
+	return EXIT_FAILURE;
+}
+
+static void forget_gone_groups(int map)
+{
+	uint64_t id, next, *at = NULL;
+	char mount[PATH_MAX], path[PATH_MAX];
+
+	if (!find_mount(mount))
+		return;
+	while (!bpf_map_get_next_key(map, at, &next)) {
+		if (group_path(mount, next, path)) {
+			id = next;
+			at = &id;
+		} else {
+			bpf_map_delete_elem(map, &next);
+		}
+	}
+}
+
+static void remove_if_empty(int map)
+{
+	uint64_t id;
+
+	if (map >= 0 && !bpf_map_get_next_key(map, NULL, &id))
+		return;
+	unlink(PIN_LINK);
+	unlink(PIN_MAP);
+	rmdir(PIN_DIR);
+}
+
+/**
+ * cmd_attach() - let the programs of control groups use SMC sockets
+ * @args: the groups: paths, also relative to the mount of cgroup2, or "self"
+ *
+ * Sockets that exist stay what they are. A group that is attached keeps its count.
+ *
+ * Return: exit status.
+ */
+int cmd_attach(const struct args *args)
+{
+	uint64_t *ids = group_ids(args), none = 0;
+	int dir = -1, map = -1, status = EXIT_FAILURE, i;
+
+	if (ids && has_smc())
+		dir = lock_pins();
+	if (dir < 0)
+		goto out;
+	if (access(PIN_LINK, F_OK) && load_program())
+		goto out;
+	map = bpf_obj_get(PIN_MAP);
+	if (map < 0) {
+		failed(PIN_MAP);
+		goto out;
+	}
+	forget_gone_groups(map);
+	for (i = 0; i < args->nr_words; i++)
+		if (bpf_map_update_elem(map, &ids[i], &none, BPF_NOEXIST) && errno != EEXIST)
+			break;
+	if (i == args->nr_words)
+		status = 0;
+	else
+		failed(args->words[i]);
+out:
+	if (dir >= 0)
+		remove_if_empty(map);
+	if (map >= 0)
+		close(map);
+	if (dir >= 0)
+		close(dir);
+	free(ids);
+	return status;
+}
+
+/**
+ * cmd_detach() - let the programs of control groups use TCP sockets again
+ * @args: the groups, or option a for all
+ *
+ * A group that is not attached is no error.
+ *
+ * Return: exit status.
+ */
+int cmd_detach(const struct args *args)
+{
+	bool all = args->option['a'];
+	int map, dir, i, status = 0;
+	uint64_t *ids;
+
+	if (all == !!args->nr_words)
+		return wrong("detach takes control groups, or -a for all");
+	ids = group_ids(args);
+	if (!ids)
+		return EXIT_FAILURE;
+	if (access(PIN_DIR, F_OK)) {
+		free(ids);
+		return 0;
+	}
+	dir = lock_pins();
+	map = dir < 0 || all ? -1 : bpf_obj_get(PIN_MAP);
+	for (i = 0; map >= 0 && i < args->nr_words; i++)
+		if (bpf_map_delete_elem(map, &ids[i]) && errno != ENOENT)
+			status = failed(args->words[i]);
+	if (dir < 0)
+		status = EXIT_FAILURE;
+	else
+		remove_if_empty(map);
+	if (map >= 0)
+		close(map);
+	if (dir >= 0)
+		close(dir);
+	free(ids);
+	return status;
+}
+
+/**
+ * cmd_status() - list the attached control groups
+ * @args: option j for JSON
+ *
+ * Return: exit status.
+ */
+int cmd_status(const struct args *args)
+{
+	struct json json = { .file = stdout };
+	char mount[PATH_MAX], path[PATH_MAX];
+	uint64_t id, sockets, *at = NULL;
+	int map;
+
+	if (!find_mount(mount))
+		return EXIT_FAILURE;
+	map = bpf_obj_get(PIN_MAP);
+	if (map < 0 && errno != ENOENT)
+		return failed(PIN_MAP);
+	if (args->option['j']) {
+		json_begin(&json);
+		json_open(&json, "cgroups", '[');
+	} else if (map < 0) {
+		printf("no control group is attached\n");
+	} else {
+		printf("%-10s %s\n", "SOCKETS", "CONTROL GROUP");
+	}
+	for (; map >= 0 && !bpf_map_get_next_key(map, at, &id); at = &id) {
+		bool exists = group_path(mount, id, path);
+
+		if (bpf_map_lookup_elem(map, &id, &sockets))
+			continue;
+		if (!args->option['j']) {
+			printf("%-10llu %s\n", (unsigned long long)sockets,
+			       exists ? path : "(deleted)");
+			continue;
+		}
+		json_open(&json, NULL, '{');
+		json_number(&json, "id", id);
+		if (exists)
+			json_string(&json, "path", path);
+		json_number(&json, "sockets", sockets);
+		json_close(&json, '}');
+	}
+	if (args->option['j']) {
+		json_close(&json, ']');
+		json_close(&json, '}');
+	}
+	if (map >= 0)
+		close(map);
+	return 0;
+}
