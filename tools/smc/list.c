@@ -220,14 +220,18 @@ int cmd_list(const struct args *args)
 	};
 	int err;
 
-	if (printer.json)
-		json_open(&json, NULL, '[');
-	else
+	if (printer.json) {
+		json_begin(&json);
+		json_open(&json, "sockets", '[');
+	} else {
 		printf("%-16s %-6s %-28s %-28s %s\n", "STATE", "MODE", "LOCAL",
 		       "PEER", "LINK, OR WHY TCP");
+	}
 	err = diag_dump(print_one, &printer);
-	if (printer.json)
+	if (printer.json) {
 		json_close(&json, ']');
+		json_close(&json, '}');
+	}
 	if (err == -NLE_OBJ_NOTFOUND || err == -NLE_INVAL)
 		fprintf(stderr, "smc: no answer (are the modules smc and smc_diag loaded?)\n");
 	else if (err)

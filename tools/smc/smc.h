@@ -57,6 +57,9 @@ int cmd_attach(const struct args *args);
 int cmd_detach(const struct args *args);
 int cmd_disable(const struct args *args);
 int cmd_enable(const struct args *args);
+int cmd_devices(const struct args *args);
+int cmd_groups(const struct args *args);
+int cmd_links(const struct args *args);
 int cmd_list(const struct args *args);
 int cmd_reasons(const struct args *args);
 int cmd_run(const struct args *args);
@@ -98,6 +101,24 @@ int diag_dump(diag_visit visit, void *arg);
 const char *diag_state_name(uint8_t state);
 const char *diag_mode_name(uint8_t mode);
 
+/* genl.c: requests to the generic netlink families of the module */
+#define GENL_MAX 64		/* the highest attribute of a message */
+#define GENL_MAX_NESTED 80	/* of a nest */
+
+struct nlattr;
+
+typedef int (*genl_visit)(int cmd, struct nlattr **tb, void *arg);
+
+struct genl_attr {
+	uint16_t type;		/* 0 ends a list */
+	const char *text;	/* NULL: the number is meant */
+	uint8_t number;
+};
+
+int genl_ask(const char *family, int cmd, const struct genl_attr *attrs, genl_visit visit,
+	     void *arg, const char *(*explain)(int cmd, int err));
+int genl_watch(const char *family, const char *group, genl_visit visit, void *arg);
+
 /* json.c: output for programs */
 #define JSON_DEPTH 8
 
@@ -115,5 +136,40 @@ void json_open(struct json *json, const char *name, char bracket);
 void json_close(struct json *json, char bracket);
 void json_string(struct json *json, const char *name, const char *value);
 void json_number(struct json *json, const char *name, uint64_t value);
+
+/* fields.c: attributes of netlink by a table */
+#define FIELD_MAX GENL_MAX_NESTED
+
+enum field_kind {
+	FIELD_NUMBER,
+	FIELD_TEXT,
+	FIELD_HEX,		/* a number of 32 bits that names something */
+	FIELD_WIRE,		/* the same, its bytes as on the wire */
+	FIELD_NAME,		/* a number with names */
+	FIELD_BYTES,
+	FIELD_ADDRESS,		/* 16 bytes */
+	FIELD_INTERFACE,	/* an index */
+	FIELD_NEST,
+};
+
+struct field {
+	int attr;
+	const char *name;		/* in JSON; NULL ends a list */
+	const char *title;		/* of the column, NULL for none */
+	int width;
+	enum field_kind kind;
+	const char * const *names;	/* of FIELD_NAME */
+	size_t nr_names;
+	const struct field *inner;	/* of FIELD_NEST: its members in JSON */
+	int column;			/* of FIELD_NEST: the number in the column */
+};
+
+void fields_head(const struct field *fields);
+void fields_row(const struct field *fields, const struct nlattr *nest);
+void fields_json(struct json *json, const struct field *fields, const struct nlattr *nest);
+
+/* groups.c */
+extern const struct field group_fields[];
+extern const struct field link_fields[];
 
 #endif /* TOOLS_SMC_H */

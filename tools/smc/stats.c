@@ -27,16 +27,20 @@ int cmd_stats(const struct args *args)
 			errno == ENOENT ? " (is the module smc loaded?)" : "");
 		return EXIT_FAILURE;
 	}
-	if (as_json)
-		json_open(&json, NULL, '{');
+	if (as_json) {
+		json_begin(&json);
+		json_open(&json, "counters", '{');
+	}
 	while ((n = fscanf(file, "%63s %" SCNu64, name, &value)) == 2) {
 		if (as_json)
 			json_number(&json, name, value);
 		else if (value || all)
 			printf("%-24s %" PRIu64 "\n", name, value);
 	}
-	if (as_json)
+	if (as_json) {
 		json_close(&json, '}');
+		json_close(&json, '}');
+	}
 	fclose(file);
 	if (n != EOF) {
 		fprintf(stderr, "smc: %s is not a list of names and numbers\n",

@@ -8,121 +8,74 @@
 #include <string.h>
 
 #include <netlink/attr.h>
-#include <netlink/errno.h>
-#include <netlink/genl/ctrl.h>
-#include <netlink/genl/genl.h>
-#include <netlink/netlink.h>
 
 #include "smc.h"
 
-/* Connects to the module; prints the error and returns NULL if that fails. */
-static struct nl_sock *ueid_open(int *family)
+static int ueid_print(int cmd, struct nlattr **tb, void *arg)
 {
-	struct nl_sock *nl = nl_socket_alloc();
-	int err;
-
-	if (!nl) {
-		fprintf(stderr, "smc: out of memory\n");
-		return NULL;
-	}
-	err = genl_connect(nl);
-	if (!err) {
-		*family = genl_ctrl_resolve(nl, SMC_GENL_FAMILY_NAME);
-		err = *family < 0 ? *family : 0;
-	}
-	if (!err)
-		return nl;
-	fprintf(stderr, "smc: %s%s\n", nl_geterror(err),
-		err == -NLE_OBJ_NOTFOUND ? " (is the module smc loaded?)" : "");
-	nl_socket_free(nl);
-	return NULL;
-}
-
-static int ueid_print(struct nl_msg *msg, void *arg)
-{
-	struct nlattr *tb[SMC_NLA_EID_TABLE_MAX + 1];
 	const char *eid;
 	int len;
 
-	(void)arg;
-	if (genlmsg_parse(nlmsg_hdr(msg), 0, tb, SMC_NLA_EID_TABLE_MAX, NULL) < 0 ||
-	    !tb[SMC_NLA_EID_TABLE_ENTRY])
-		return NL_SKIP;
+	(void)cmd;
+	if (!tb[SMC_NLA_EID_TABLE_ENTRY])
+		return 0;
 	eid = nla_data(tb[SMC_NLA_EID_TABLE_ENTRY]);
 	len = strnlen(eid, nla_len(tb[SMC_NLA_EID_TABLE_ENTRY]));
 	while (len && eid[len - 1] == ' ')
 		len--;
-	printf("%.*s\n", len, eid);
-	return NL_OK;
-}
+	if (arg) {
+		char text[SMC_MAX_EID_LEN + 1];
 
-static int ueid_show(void)
-{
-	int family, err;
-	struct nl_sock *nl = ueid_open(&family);
-
-	if (!nl)
-		return EXIT_FAILURE;
-	nl_socket_disable_auto_ack(nl);
-	nl_socket_modify_cb(nl, NL_CB_VALID, NL_CB_CUSTOM, ueid_print, NULL);
-	err = genl_send_simple(nl, family, SMC_NETLINK_DUMP_UEID, SMC_GENL_FAMILY_VERSION,
-			       NLM_F_DUMP);
-	if (err >= 0)
-		err = nl_recvmsgs_default(nl);
-	nl_socket_free(nl);
-	if (err < 0) {
-		fprintf(stderr, "smc: %s\n", nl_geterror(err));
-		return EXIT_FAILURE;
+		snprintf(text, sizeof(text), "%.*s", len, eid);
+		json_string(arg, NULL, text);
+	} else {
+		printf("%.*s\n", len, eid);
 	}
 	return 0;
 }
 
-/* The text for an error of the module. */
+static int ueid_show(bool as_json)
+{
+	struct json json = { .file = stdout };
+	int err;
+
+	if (as_json) {
+		json_begin(&json);
+		json_open(&json, "eids", '[');
+	}
+	err = genl_ask(SMC_GENL_FAMILY_NAME, SMC_NETLINK_DUMP_UEID, NULL, ueid_print,
+		       as_json ? &json : NULL, NULL);
+	if (as_json) {
+		json_close(&json, ']');
+		json_close(&json, '}');
+	}
+	return err ? EXIT_FAILURE : 0;
+}
+
 static const char *ueid_error(int cmd, int err)
 {
 	switch (-err) {
-	case NLE_EXIST:
+	case EEXIST:
 		return "this host has that EID already";
-	case NLE_OBJ_NOTFOUND:
+	case ENOENT:
 		return "this host has no such EID";
-	case NLE_RANGE:
+	case ERANGE:
 		return "this host has as many EIDs as it can have";
-	case NLE_PERM:
-	case NLE_NOACCESS:
+	case EPERM:
+	case EACCES:
 		return "only root (CAP_NET_ADMIN) may change EIDs";
-	case NLE_INVAL:
-		if (cmd == SMC_NETLINK_ADD_UEID)
-			return "that is no EID";
-		break;
+	case EINVAL:
+		return cmd == SMC_NETLINK_ADD_UEID ? "that is no EID" : NULL;
 	}
-	return nl_geterror(err);
+	return NULL;
 }
 
 static int ueid_change(int cmd, const char *eid)
 {
-	struct nl_msg *msg;
-	struct nl_sock *nl;
-	int family, err;
+	const struct genl_attr attrs[] = { { SMC_NLA_EID_TABLE_ENTRY, eid, 0 }, { } };
 
-	nl = ueid_open(&family);
-	if (!nl)
-		return EXIT_FAILURE;
-	err = -NLE_NOMEM;
-	msg = nlmsg_alloc();
-	if (msg && genlmsg_put(msg, NL_AUTO_PORT, NL_AUTO_SEQ, family, 0, 0, cmd,
-			       SMC_GENL_FAMILY_VERSION)) {
-		err = eid ? nla_put_string(msg, SMC_NLA_EID_TABLE_ENTRY, eid) : 0;
-		if (!err)
-			err = nl_send_sync(nl, msg);	/* frees it */
-		else
-			nlmsg_free(msg);
-	}
-	nl_socket_free(nl);
-	if (err < 0) {
-		fprintf(stderr, "smc: %s\n", ueid_error(cmd, err));
-		return EXIT_FAILURE;
-	}
-	return 0;
+	return genl_ask(SMC_GENL_FAMILY_NAME, cmd, eid ? attrs : NULL, NULL, NULL, ueid_error) ?
+	       EXIT_FAILURE : 0;
 }
 
 /* An EID is written in capitals and padded with blanks; 0 if it is too long. */
@@ -152,7 +105,7 @@ int cmd_ueid(const struct args *args)
 			return wrong("\"%s\" is none of show, add, del and flush", what);
 		if (args->nr_words > 1)
 			return wrong("%s takes no EID", what);
-		return shows ? ueid_show() : ueid_change(SMC_NETLINK_FLUSH_UEID, NULL);
+		return shows ? ueid_show(args->option['j']) : ueid_change(SMC_NETLINK_FLUSH_UEID, NULL);
 	}
 	if (args->nr_words < 2)
 		return wrong("%s which EID?", what);

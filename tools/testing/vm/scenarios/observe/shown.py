@@ -64,7 +64,8 @@ def by_the_tool(t, ids):
     want = f"link user ID {ids[0]:08x}, of the peer {ids[1]:08x}, links in the group: 1, " \
            "no redundancy"
     t.check(want in text, f"'{want}' is not in\n{text}")
-    links = [s["link"] for s in json.loads(t.a.run(f"{tool} list -j").out) if "link" in s]
+    links = [s["link"] for s in json.loads(t.a.run(f"{tool} list -j").out)["sockets"]
+             if "link" in s]
     t.check(links and all((n["user_id"], n["peer_user_id"], n["links"]) == (*ids, 1)
                           for n in links), f"JSON: {links}")
 

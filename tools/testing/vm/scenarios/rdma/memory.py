@@ -370,7 +370,7 @@ def conn_of(t, vm, port):
     """What the tool lists of the one connection of a port."""
     from smcvm import kernel
     tool = t.guest_path(kernel.user_tool("smc"))
-    conns = [s["connection"] for s in json.loads(vm.run(f"{tool} list -j").out)
+    conns = [s["connection"] for s in json.loads(vm.run(f"{tool} list -j").out)["sockets"]
              if "connection" in s and
              f"{port}" in (s["local"].split(":")[-1], s["peer"].split(":")[-1])]
     t.equal(len(conns), 1, f"{vm.name}: connections of port {port}")

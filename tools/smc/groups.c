@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * smc groups, links and devices: dumps of the module, by tables of fields.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include <netlink/attr.h>
+
+#include "smc.h"
+
+static const char * const roles[] = { "client", "server" };
+static const char * const kinds[] = {
+	[SMC_LGR_NONE] = "none",
+	[SMC_LGR_SINGLE] = "single",
+	[SMC_LGR_SYMMETRIC] = "symmetric",
+	[SMC_LGR_ASYMMETRIC_PEER] = "asymmetric-peer",
+	[SMC_LGR_ASYMMETRIC_LOCAL] = "asymmetric-local",
+};
+static const char * const dialects[] = { "rfc", "deployed" };
+static const char * const systems[] = { NULL, "z/OS", "Linux", "AIX" };
+static const char * const conditions[] = {
+	[SMC_LINK_IS_UNUSED] = "unused",
+	[SMC_LINK_IS_INACTIVE] = "inactive",
+	[SMC_LINK_IS_ACTIVATING] = "activating",
+	[SMC_LINK_IS_ACTIVE] = "active",
+};
+static const char * const port_states[] = { "down", "active" };
+
+#define NAMES(list) .kind = FIELD_NAME, .names = list, .nr_names = ARRAY_SIZE(list)
+#define COUNTS(attribute, title_, column_) \
+	{ attribute, "counts", title_, 12, .kind = FIELD_NEST, .column = column_ }
+
+static const struct field counts[] = {
+	{ SMC_NLA_COUNT_TX_BYTES, "tx_bytes" },
+	{ SMC_NLA_COUNT_RX_BYTES, "rx_bytes" },
+	{ SMC_NLA_COUNT_TX_MSGS, "tx_messages" },
+	{ SMC_NLA_COUNT_RX_MSGS, "rx_messages" },
+	{ SMC_NLA_COUNT_RETRIES, "retries" },
+	{ SMC_NLA_COUNT_TX_CLOSED, "tx_windows_closed" },
+	{ SMC_NLA_COUNT_RX_CLOSED, "rx_windows_closed" },
+	{ SMC_NLA_COUNT_SLOT_WAITS, "slot_waits" },
+	{ SMC_NLA_COUNT_TX_ERRORS, "tx_errors" },
+	{ SMC_NLA_COUNT_RX_ERRORS, "rx_errors" },
+	{ }
+};
+
+static const struct field version2[] = {
+	{ SMC_NLA_LGR_V2_REL, "peer_release" },
+	{ SMC_NLA_LGR_V2_OS, "peer_system", NAMES(systems) },
+	{ SMC_NLA_LGR_V2_NEG_EID, "eid", .kind = FIELD_TEXT },
+	{ SMC_NLA_LGR_V2_PEER_HOST, "peer_host", .kind = FIELD_TEXT },
+	{ }
+};
+
+const struct field group_fields[] = {
+	{ SMC_NLA_LGR_R_ID, "id", "GROUP", 8, .kind = FIELD_HEX },
+	{ SMC_NLA_LGR_R_ROLE, "role", "ROLE", 6, NAMES(roles) },
+	{ SMC_NLA_LGR_R_PEER_ADDR, "peer_address", "PEER", 20, .kind = FIELD_ADDRESS },
+	{ SMC_NLA_LGR_R_PEER_ID, "peer_id", .kind = FIELD_BYTES },
+	{ SMC_NLA_LGR_R_VERSION, "version", "VER", 3 },
+	{ SMC_NLA_LGR_R_RELEASE, "release" },
+	{ SMC_NLA_LGR_R_DIALECT, "dialect", NAMES(dialects) },
+	{ SMC_NLA_LGR_R_TYPE, "type", "TYPE", 16, NAMES(kinds) },
+	{ SMC_NLA_LGR_R_LINKS, "links", "LINKS", 5 },
+	{ SMC_NLA_LGR_R_LINKS_MAX, "links_max" },
+	{ SMC_NLA_LGR_R_CONNS_NUM, "connections", "CONNS", 5 },
+	{ SMC_NLA_LGR_R_CONNS_MAX, "connections_max" },
+	{ SMC_NLA_LGR_R_VLAN, "vlan", "VLAN", 4 },
+	{ SMC_NLA_LGR_R_PNETID, "pnetid", "PNETID", 8, .kind = FIELD_TEXT },
+	{ SMC_NLA_LGR_R_IMMEDIATE, "immediate_data" },
+	{ SMC_NLA_LGR_R_NET_COOKIE, "net_cookie" },
+	{ SMC_NLA_LGR_R_SNDBUF_ALLOC, "sndbuf_bytes" },
+	{ SMC_NLA_LGR_R_SNDBUF_USED, "sndbuf_used_bytes" },
+	{ SMC_NLA_LGR_R_RMB_ALLOC, "rmb_bytes" },
+	{ SMC_NLA_LGR_R_RMB_USED, "rmb_used_bytes" },
+	{ SMC_NLA_LGR_R_V2_COMMON, "version2", .kind = FIELD_NEST, .inner = version2 },
+	COUNTS(SMC_NLA_LGR_R_COUNTS, "TX-BYTES", SMC_NLA_COUNT_TX_BYTES),
+	COUNTS(SMC_NLA_LGR_R_COUNTS, "RX-BYTES", SMC_NLA_COUNT_RX_BYTES),
+	{ SMC_NLA_LGR_R_COUNTS, "counts", .kind = FIELD_NEST, .inner = counts },
+	{ }
+};
+
+const struct field link_fields[] = {
+	{ SMC_NLA_LINK_LGR_ID, "group", "GROUP", 8, .kind = FIELD_HEX },
+	{ SMC_NLA_LINK_ID, "id", "LINK", 4 },
+	{ SMC_NLA_LINK_STATE, "state", "STATE", 10, NAMES(conditions) },
+	{ SMC_NLA_LINK_IB_DEV, "device", "DEVICE", 10, .kind = FIELD_TEXT },
+	{ SMC_NLA_LINK_IB_PORT, "port", "PORT", 4 },
+	{ SMC_NLA_LINK_NET_DEV, "interface", "INTERFACE", 10, .kind = FIELD_INTERFACE },
+	{ SMC_NLA_LINK_CONN_CNT, "connections", "CONNS", 5 },
+	{ SMC_NLA_LINK_GID, "gid", .kind = FIELD_TEXT },
+	{ SMC_NLA_LINK_PEER_GID, "peer_gid", .kind = FIELD_TEXT },
+	{ SMC_NLA_LINK_UID, "user_id", .kind = FIELD_WIRE },
+	{ SMC_NLA_LINK_PEER_UID, "peer_user_id", .kind = FIELD_WIRE },
+	{ SMC_NLA_LINK_QPN, "qpn" },
+	{ SMC_NLA_LINK_PEER_QPN, "peer_qpn" },
+	{ SMC_NLA_LINK_MTU, "mtu", "MTU", 5 },
+	COUNTS(SMC_NLA_LINK_COUNTS, "TX-BYTES", SMC_NLA_COUNT_TX_BYTES),
+	COUNTS(SMC_NLA_LINK_COUNTS, "RX-BYTES", SMC_NLA_COUNT_RX_BYTES),
+	COUNTS(SMC_NLA_LINK_COUNTS, "TX-MESSAGES", SMC_NLA_COUNT_TX_MSGS),
+	COUNTS(SMC_NLA_LINK_COUNTS, "RX-MESSAGES", SMC_NLA_COUNT_RX_MSGS),
+	{ SMC_NLA_LINK_COUNTS, "counts", .kind = FIELD_NEST, .inner = counts },
+	{ }
+};
+
+static const struct field port_fields[] = {
+	{ SMC_NLA_DEV_PORT_STATE, "state", NAMES(port_states) },
+	{ SMC_NLA_DEV_PORT_NETDEV, "interface", .kind = FIELD_INTERFACE },
+	{ SMC_NLA_DEV_PORT_PNETID, "pnetid", .kind = FIELD_TEXT },
+	{ SMC_NLA_DEV_PORT_PNET_USR, "is_pnetid_set_by_user" },
+	{ SMC_NLA_DEV_PORT_LNK_CNT, "links" },
+	{ }
+};
+
+#define PORT(attribute, title_, width_, column_) \
+	{ attribute, "port", title_, width_, .kind = FIELD_NEST, .column = column_ }
+
+static const struct field device_fields[] = {
+	{ SMC_NLA_DEV_IB_NAME, "name", "DEVICE", 10, .kind = FIELD_TEXT },
+	{ SMC_NLA_DEV_PCI_ID, "pci", "PCI", 12, .kind = FIELD_TEXT },
+	{ SMC_NLA_DEV_IS_CRIT, "is_critical", "CRITICAL", 8 },
+	PORT(SMC_NLA_DEV_PORT, "LINKS-1", 7, SMC_NLA_DEV_PORT_LNK_CNT),
+	PORT(SMC_NLA_DEV_PORT2, "LINKS-2", 7, SMC_NLA_DEV_PORT_LNK_CNT),
+	{ SMC_NLA_DEV_PORT, "port1", .kind = FIELD_NEST, .inner = port_fields },
+	{ SMC_NLA_DEV_PORT2, "port2", .kind = FIELD_NEST, .inner = port_fields },
+	COUNTS(SMC_NLA_DEV_COUNTS, "TX-BYTES", SMC_NLA_COUNT_TX_BYTES),
+	COUNTS(SMC_NLA_DEV_COUNTS, "RX-BYTES", SMC_NLA_COUNT_RX_BYTES),
+	{ SMC_NLA_DEV_COUNTS, "counts", .kind = FIELD_NEST, .inner = counts },
+	{ }
+};
+
+struct dump {
+	const char *name;		/* of the list in JSON */
+	int cmd;
+	int nest;			/* messages without it are not meant */
+	const struct field *fields;
+	struct json *json;		/* NULL: a table */
+};
+
+static int print_message(int cmd, struct nlattr **tb, void *arg)
+{
+	const struct dump *dump = arg;
+
+	(void)cmd;
+	if (!tb[dump->nest])
+		return 0;
+	if (!dump->json) {
+		fields_row(dump->fields, tb[dump->nest]);
+		return ferror(stdout);
+	}
+	json_open(dump->json, NULL, '{');
+	fields_json(dump->json, dump->fields, tb[dump->nest]);
+	json_close(dump->json, '}');
+	return ferror(stdout);
+}
+
+static int print_dump(struct dump dump, bool as_json)
+{
+	struct json json = { .file = stdout };
+	int err;
+
+	if (as_json) {
+		dump.json = &json;
+		json_begin(&json);
+		json_open(&json, dump.name, '[');
+	} else {
+		fields_head(dump.fields);
+	}
+	err = genl_ask(SMC_GENL_FAMILY_NAME, dump.cmd, NULL, print_message, &dump, NULL);
+	if (as_json) {
+		json_close(&json, ']');
+		json_close(&json, '}');
+	}
+	return err ? EXIT_FAILURE : 0;
+}
+
+/**
+ * cmd_groups() - list the link groups of this host
+ * @args: option j for JSON
+ *
+ * Return: exit status.
+ */
+int cmd_groups(const struct args *args)
+{
+	return print_dump((struct dump){ "groups", SMC_NETLINK_GET_LGR_SMCR, SMC_GEN_LGR_SMCR,
+					 group_fields, NULL }, args->option['j']);
+}
+
+/**
+ * cmd_links() - list the links of all groups
+ * @args: option j for JSON
+ *
+ * Return: exit status.
+ */
+int cmd_links(const struct args *args)
+{
+	return print_dump((struct dump){ "links", SMC_NETLINK_GET_LINK_SMCR, SMC_GEN_LINK_SMCR,
+					 link_fields, NULL }, args->option['j']);
+}
+
+/**
+ * cmd_devices() - list the RDMA devices that SMC knows
+ * @args: option j for JSON
+ *
+ * Return: exit status.
+ */
+int cmd_devices(const struct args *args)
+{
+	return print_dump((struct dump){ "devices", SMC_NETLINK_GET_DEV_SMCR, SMC_GEN_DEV_SMCR,
+					 device_fields, NULL }, args->option['j']);
+}

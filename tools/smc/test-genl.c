@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A library that the tests preload into the tool: answers its requests to the generic
+ * netlink families in place of a kernel. FAKE_ERROR is the errno of each request to
+ * the module, FAKE_TEXT the kernel's text for it. FAKE_LOG is a file that gets a line
+ * for each request that is no dump.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <arpa/inet.h>
+#include <linux/genetlink.h>
+#include <linux/netlink.h>
+#include <sys/socket.h>
+
+#include <linux/smc.h>
+
+#define FAMILY_ID 0x77	/* of both families */
+#define GROUP_ID 0x55
+
+typedef ssize_t (*sendmsg_fn)(int fd, const struct msghdr *msg, int flags);
+typedef ssize_t (*recvmsg_fn)(int fd, struct msghdr *msg, int flags);
+
+ssize_t sendmsg(int fd, const struct msghdr *msg, int flags);
+ssize_t recvmsg(int fd, struct msghdr *msg, int flags);
+int setsockopt(int fd, int level, int name, const void *value, socklen_t len);
+
+static char answer[65536];	/* to the request that was sent last */
+static size_t answer_len, answered;
+static int our_fd = -1;
+static struct nlmsghdr request;
+static size_t message, nest;	/* offsets of what is open */
+
+static void put_bytes(const void *data, size_t len)
+{
+	memcpy(answer + answer_len, data, len);
+	answer_len += (len + 3) & ~3;
+}
+
+static void begin(uint16_t type, uint8_t cmd)
+{
+	struct nlmsghdr head = { .nlmsg_type = type, .nlmsg_seq = request.nlmsg_seq,
+				 .nlmsg_pid = request.nlmsg_pid };
+	struct genlmsghdr genl = { .cmd = cmd, .version = 1 };
+
+	if (request.nlmsg_flags & NLM_F_DUMP)
+		head.nlmsg_flags = NLM_F_MULTI;
+	message = answer_len;
+	put_bytes(&head, sizeof(head));
+	put_bytes(&genl, sizeof(genl));
+}
+
+static void end(void)
+{
+	uint32_t len = answer_len - message;
+
+	memcpy(answer + message, &len, sizeof(len));
+}
+
+static void put(uint16_t type, const void *data, size_t len)
+{
+	struct nlattr attr = { .nla_type = type, .nla_len = sizeof(attr) + len };
+
+	put_bytes(&attr, sizeof(attr));
+	put_bytes(data, len);
+}
+
+static void put_u8(uint16_t type, uint8_t value)
+{
+	put(type, &value, sizeof(value));
+}
+
+static void put_u16(uint16_t type, uint16_t value)
+{
+	put(type, &value, sizeof(value));
+}
+
+static void put_u32(uint16_t type, uint32_t value)
+{
+	put(type, &value, sizeof(value));
+}
+
+static void put_u64(uint16_t type, uint64_t value)
+{
+	put(type, &value, sizeof(value));
+}
+
+static void put_text(uint16_t type, const char *text)
+{
+	put(type, text, strlen(text) + 1);
+}
+
+static size_t open_nest(uint16_t type)
+{
+	struct nlattr attr = { .nla_type = type | NLA_F_NESTED };
+	size_t outer = nest;
+
+	nest = answer_len;
+	put_bytes(&attr, sizeof(attr));
+	return outer;
+}
+
+static void close_nest(size_t outer)
+{
+	uint16_t len = answer_len - nest;
+
+	memcpy(answer + nest, &len, sizeof(len));
+	nest = outer;
+}
+
+static void put_error(int err, const char *text)
+{
+	struct nlmsgerr error = { .error = -err, .msg = request };
+	struct nlmsghdr head = { .nlmsg_type = NLMSG_ERROR, .nlmsg_flags = NLM_F_CAPPED,
+				 .nlmsg_seq = request.nlmsg_seq, .nlmsg_pid = request.nlmsg_pid };
+
+	if (text)
+		head.nlmsg_flags |= NLM_F_ACK_TLVS;
+	message = answer_len;
+	put_bytes(&head, sizeof(head));
+	put_bytes(&error, sizeof(error));
+	if (text)
+		put_text(NLMSGERR_ATTR_MSG, text);
+	end();
+}
+
+static void put_done(void)
+{
+	struct nlmsghdr head = { .nlmsg_type = NLMSG_DONE, .nlmsg_flags = NLM_F_MULTI,
+				 .nlmsg_seq = request.nlmsg_seq, .nlmsg_pid = request.nlmsg_pid };
+	uint32_t status = 0;
+
+	message = answer_len;
+	put_bytes(&head, sizeof(head));
+	put_bytes(&status, sizeof(status));
+	end();
+}
+
+static void put_family(void)
+{
+	size_t groups, group;
+
+	begin(GENL_ID_CTRL, CTRL_CMD_NEWFAMILY);
+	put_u16(CTRL_ATTR_FAMILY_ID, FAMILY_ID);
+	put_text(CTRL_ATTR_FAMILY_NAME, SMC_GENL_FAMILY_NAME);
+	put_u32(CTRL_ATTR_VERSION, 1);
+	put_u32(CTRL_ATTR_HDRSIZE, 0);
+	put_u32(CTRL_ATTR_MAXATTR, 64);
+	groups = open_nest(CTRL_ATTR_MCAST_GROUPS);
+	group = open_nest(1);
+	put_u32(CTRL_ATTR_MCAST_GRP_ID, GROUP_ID);
+	put_text(CTRL_ATTR_MCAST_GRP_NAME, SMC_GENL_EVENTS);
+	close_nest(group);
+	close_nest(groups);
+	end();
+}
+
+static void put_counts(uint16_t type, uint64_t first)
+{
+	size_t outer = open_nest(type);
+	int i;
+
+	for (i = SMC_NLA_COUNT_TX_BYTES; i <= SMC_NLA_COUNT_RX_ERRORS; i++)
+		put_u64(i, first + i);
+	close_nest(outer);
+}
+
+static void put_group(uint8_t cmd)
+{
+	static const uint8_t v4[16] = { [10] = 0xff, 0xff, 192, 0, 2, 7 };
+	static const uint8_t peer_id[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
+	size_t outer, inner;
+
+	begin(FAMILY_ID, cmd);
+	outer = open_nest(SMC_GEN_LGR_SMCR);
+	put_u32(SMC_NLA_LGR_R_ID, 0x00112a3f);
+	put_u8(SMC_NLA_LGR_R_ROLE, 1);
+	put_u8(SMC_NLA_LGR_R_TYPE, SMC_LGR_SYMMETRIC);
+	put_text(SMC_NLA_LGR_R_PNETID, "NET1");
+	put_u32(SMC_NLA_LGR_R_CONNS_NUM, 3);
+	inner = open_nest(SMC_NLA_LGR_R_V2_COMMON);
+	put_u8(SMC_NLA_LGR_V2_OS, 2);
+	put_text(SMC_NLA_LGR_V2_NEG_EID, "RACK.\"7\"");
+	close_nest(inner);
+	put_u16(SMC_NLA_LGR_R_VLAN, 1234);
+	put_u8(SMC_NLA_LGR_R_LINKS, 2);
+	put_u8(SMC_NLA_LGR_R_VERSION, 2);
+	put_u8(SMC_NLA_LGR_R_DIALECT, 1);
+	put(SMC_NLA_LGR_R_PEER_ID, peer_id, sizeof(peer_id));
+	put(SMC_NLA_LGR_R_PEER_ADDR, v4, sizeof(v4));
+	put_counts(SMC_NLA_LGR_R_COUNTS, 1000);
+	close_nest(outer);
+	if (cmd != SMC_NETLINK_EVENT_LINK_UP)
+		end();
+}
+
+static void put_link_nest(int id)
+{
+	size_t outer = open_nest(SMC_GEN_LINK_SMCR);
+
+	put_u8(SMC_NLA_LINK_ID, id);
+	put_text(SMC_NLA_LINK_IB_DEV, "mlx5_0");
+	put_u8(SMC_NLA_LINK_IB_PORT, 1);
+	put_u32(SMC_NLA_LINK_CONN_CNT, 2);
+	put_u32(SMC_NLA_LINK_UID, htonl(0x0a0b0c0d));
+	put_u32(SMC_NLA_LINK_STATE, id == 9 ? 99 : SMC_LINK_IS_ACTIVE);
+	put_u32(SMC_NLA_LINK_LGR_ID, 0x00112a3f);
+	put_u32(SMC_NLA_LINK_MTU, 4096);
+	put_counts(SMC_NLA_LINK_COUNTS, 1ULL << 40);
+	close_nest(outer);
+}
+
+static void put_link(int id)
+{
+	begin(FAMILY_ID, SMC_NETLINK_GET_LINK_SMCR);
+	put_link_nest(id);
+	end();
+}
+
+static void put_device(void)
+{
+	size_t outer, port;
+
+	begin(FAMILY_ID, SMC_NETLINK_GET_DEV_SMCR);
+	outer = open_nest(SMC_GEN_DEV_SMCR);
+	put_u8(SMC_NLA_DEV_IS_CRIT, 1);
+	put_text(SMC_NLA_DEV_PCI_ID, "0000:01:00.0");
+	port = open_nest(SMC_NLA_DEV_PORT);
+	put_u32(SMC_NLA_DEV_PORT_NETDEV, 1);
+	put_u8(SMC_NLA_DEV_PORT_STATE, 1);
+	put_u32(SMC_NLA_DEV_PORT_LNK_CNT, 5);
+	close_nest(port);
+	put_text(SMC_NLA_DEV_IB_NAME, "mlx5_0");
+	close_nest(outer);
+	end();
+}
+
+static void put_reason(uint8_t role, uint32_t reason, uint64_t count)
+{
+	size_t outer;
+
+	begin(FAMILY_ID, SMC_NETLINK_GET_FBACK_STATS);
+	outer = open_nest(SMC_GEN_FBACK_STATS);
+	put_u8(SMC_NLA_FBACK_STATS_TYPE, role);
+	put_u32(SMC_NLA_FBACK_STATS_RSN_CODE, reason);
+	put_u16(SMC_NLA_FBACK_STATS_RSN_CNT, count > 65535 ? 65535 : count);
+	put_u64(SMC_NLA_FBACK_STATS_RSN_TOTAL, count);
+	close_nest(outer);
+	end();
+}
+
+static void put_pnet(const char *name, const char *eth, const char *ib, uint8_t port)
+{
+	begin(FAMILY_ID, SMC_PNETID_GET);
+	put_text(SMC_PNETID_NAME, name);
+	put_text(SMC_PNETID_ETHNAME, eth);
+	put_text(SMC_PNETID_IBNAME, ib);
+	put_u8(SMC_PNETID_IBPORT, port);
+	end();
+}
+
+static void put_events(void)
+{
+	size_t outer;
+
+	put_group(SMC_NETLINK_EVENT_LINK_UP);
+	put_link_nest(1);
+	outer = open_nest(SMC_GEN_EVENT);
+	put_u64(SMC_NLA_EVENT_TIME, 1700000000123456789ULL);
+	close_nest(outer);
+	end();
+	begin(FAMILY_ID, SMC_NETLINK_EVENT_TCP);
+	outer = open_nest(SMC_GEN_EVENT);
+	put_u64(SMC_NLA_EVENT_TIME, 1700000001000000000ULL);
+	put_text(SMC_NLA_EVENT_TEXT, "the peer does not speak SMC");
+	put_u32(SMC_NLA_EVENT_REASON, 0x03010000);
+	put_u8(SMC_NLA_EVENT_ROLE, 0);
+	put(SMC_NLA_EVENT_PEER_ADDR, (uint8_t [16]){ 0x20, 1, [15] = 1 }, 16);
+	put_u16(SMC_NLA_EVENT_PEER_PORT, 443);
+	close_nest(outer);
+	end();
+}
+
+/* The command 1 means two things, by the family; a test asks only one of them. */
+static void put_dump(uint8_t cmd)
+{
+	bool is_pnet = getenv("FAKE_PNET");
+
+	if (is_pnet && cmd == SMC_PNETID_GET) {
+		put_pnet("NET1", "eth0", "n/a", 255);
+		put_pnet("NET1", "n/a", "mlx5_0", 2);
+	} else if (cmd == SMC_NETLINK_GET_LGR_SMCR) {
+		put_group(cmd);
+	} else if (cmd == SMC_NETLINK_GET_LINK_SMCR) {
+		put_group(SMC_NETLINK_GET_LGR_SMCR);
+		put_link(1);
+		put_link(9);
+	} else if (cmd == SMC_NETLINK_GET_DEV_SMCR) {
+		put_device();
+	} else if (cmd == SMC_NETLINK_GET_FBACK_STATS) {
+		put_reason(0, 0x03010000, 70000);
+		put_reason(1, 0x05000000, 2);
+	}
+	put_done();
+}
+
+static void note(uint8_t cmd, const struct nlattr *attr, size_t len)
+{
+	FILE *log = getenv("FAKE_LOG") ? fopen(getenv("FAKE_LOG"), "a") : NULL;
+
+	if (!log)
+		return;
+	fprintf(log, "%u", cmd);
+	while (len >= sizeof(*attr) && attr->nla_len >= sizeof(*attr) && attr->nla_len <= len) {
+		const char *data = (const char *)(attr + 1);
+		size_t step = (attr->nla_len + 3) & ~3;
+
+		if (attr->nla_len == sizeof(*attr) + 1)
+			fprintf(log, " %u=%u", attr->nla_type, *(const uint8_t *)data);
+		else
+			fprintf(log, " %u=%s", attr->nla_type, data);
+		attr = (const struct nlattr *)((const char *)attr + step);
+		len -= step < len ? step : len;
+	}
+	fputc('\n', log);
+	fclose(log);
+}
+
+ssize_t sendmsg(int fd, const struct msghdr *msg, int flags)
+{
+	sendmsg_fn next = (sendmsg_fn)dlsym(RTLD_NEXT, "sendmsg");
+	const struct nlmsghdr *head = msg->msg_iov[0].iov_base;
+	const struct genlmsghdr *genl = (const struct genlmsghdr *)(head + 1);
+	const char *err = getenv("FAKE_ERROR");
+
+	if (msg->msg_iov[0].iov_len < sizeof(*head) ||
+	    (head->nlmsg_type != GENL_ID_CTRL && head->nlmsg_type != FAMILY_ID))
+		return next(fd, msg, flags);
+	our_fd = fd;
+	request = *head;
+	answer_len = 0;
+	answered = 0;
+	if (head->nlmsg_type == GENL_ID_CTRL) {
+		put_family();
+		put_error(0, NULL);
+	} else if (err) {
+		put_error(atoi(err), getenv("FAKE_TEXT"));
+	} else if (head->nlmsg_flags & NLM_F_DUMP) {
+		put_dump(genl->cmd);
+	} else {
+		note(genl->cmd, (const struct nlattr *)(genl + 1),
+		     head->nlmsg_len - sizeof(*head) - sizeof(*genl));
+		put_error(0, NULL);
+	}
+	return head->nlmsg_len;
+}
+
+/* Who joins the group gets two events, then the end of the tool. */
+int setsockopt(int fd, int level, int name, const void *value, socklen_t len)
+{
+	if (level == SOL_NETLINK && name == NETLINK_ADD_MEMBERSHIP) {
+		memset(&request, 0, sizeof(request));
+		our_fd = fd;
+		answer_len = 0;
+		answered = 0;
+		put_events();
+		return 0;
+	}
+	return ((int (*)(int, int, int, const void *, socklen_t))dlsym(RTLD_NEXT, "setsockopt"))
+		(fd, level, name, value, len);
+}
+
+/* Delivers one message after the other, each as a datagram, as the kernel may. */
+ssize_t recvmsg(int fd, struct msghdr *msg, int flags)
+{
+	recvmsg_fn next = (recvmsg_fn)dlsym(RTLD_NEXT, "recvmsg");
+	struct sockaddr_nl from = { .nl_family = AF_NETLINK };
+	struct iovec *iov = msg->msg_iov;
+	size_t whole, len;
+
+	if (fd != our_fd)
+		return next(fd, msg, flags);
+	if (answered == answer_len) {
+		errno = ENOBUFS;
+		return -1;
+	}
+	whole = NLMSG_ALIGN(((struct nlmsghdr *)(answer + answered))->nlmsg_len);
+	len = whole < iov->iov_len ? whole : iov->iov_len;
+	memcpy(iov->iov_base, answer + answered, len);
+	if (msg->msg_name)
+		memcpy(msg->msg_name, &from, sizeof(from));
+	msg->msg_namelen = sizeof(from);
+	msg->msg_controllen = 0;
+	msg->msg_flags = len < whole ? MSG_TRUNC : 0;
+	if (!(flags & MSG_PEEK))
+		answered += whole;
+	return flags & MSG_TRUNC ? whole : len;
+}
