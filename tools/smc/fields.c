@@ -114,18 +114,16 @@ void fields_head(const struct field *fields)
 }
 
 /**
- * fields_row() - print the columns of one message
+ * fields_row_of() - print the columns of one message
  * @fields: up to one without a name
- * @nest: the attributes; a missing one is a dash
+ * @tb: the attributes; a missing one is a dash
  */
-void fields_row(const struct field *fields, const struct nlattr *nest)
+void fields_row_of(const struct field *fields, struct nlattr **tb)
 {
-	struct nlattr *tb[FIELD_MAX + 1], *inner[FIELD_MAX + 1];
+	struct nlattr *inner[FIELD_MAX + 1];
 	char text[TEXT_MAX];
 	bool is_first = true;
 
-	if (!parse(tb, nest))
-		return;
 	for (; fields->name; fields++) {
 		struct nlattr *attr = tb[fields->attr];
 
@@ -145,18 +143,92 @@ void fields_row(const struct field *fields, const struct nlattr *nest)
 }
 
 /**
- * fields_json() - write the attributes of a nest as members of the open object
- * @json: the output
+ * fields_row() - print the columns of a nest
  * @fields: up to one without a name
- * @nest: the attributes; missing ones are left out
+ * @nest: the attributes
  */
-void fields_json(struct json *json, const struct field *fields, const struct nlattr *nest)
+void fields_row(const struct field *fields, const struct nlattr *nest)
+{
+	struct nlattr *tb[FIELD_MAX + 1];
+
+	if (parse(tb, nest))
+		fields_row_of(fields, tb);
+}
+
+/**
+ * fields_words() - print a title and a value for each attribute of a nest that exists
+ * @fields: up to one without a name; those without a title are left out
+ * @nest: the attributes, may be NULL
+ */
+void fields_words(const struct field *fields, const struct nlattr *nest)
 {
 	struct nlattr *tb[FIELD_MAX + 1];
 	char text[TEXT_MAX];
 
 	if (!parse(tb, nest))
 		return;
+	for (; fields->name; fields++) {
+		if (!fields->title || !tb[fields->attr])
+			continue;
+		field_text(text, fields, tb[fields->attr]);
+		printf(" %s%s%s", fields->title, *fields->title ? " " : "", text);
+	}
+}
+
+/**
+ * fields_list() - print a line for each number of a nest and of the nests in it
+ * @fields: up to one without a name
+ * @nest: the attributes
+ * @prefix: put before the names
+ * @all: zeros, too
+ */
+void fields_list(const struct field *fields, const struct nlattr *nest, const char *prefix,
+		 bool all)
+{
+	struct nlattr *tb[FIELD_MAX + 1];
+	char name[TEXT_MAX];
+
+	if (!parse(tb, nest))
+		return;
+	for (; fields->name; fields++) {
+		const struct nlattr *attr = tb[fields->attr];
+
+		if (!attr)
+			continue;
+		snprintf(name, sizeof(name), "%s%s", prefix, fields->name);
+		if (fields->kind == FIELD_NEST) {
+			strncat(name, "_", sizeof(name) - strlen(name) - 1);
+			fields_list(fields->inner, attr, name, all);
+		} else if (number(attr) || all) {
+			printf("%-24s %" PRIu64 "\n", name, number(attr));
+		}
+	}
+}
+
+/**
+ * fields_number() - read one number of a nest
+ * @nest: the nest, may be NULL
+ * @attr: its attribute
+ *
+ * Return: the number, 0 if there is none.
+ */
+uint64_t fields_number(const struct nlattr *nest, int attr)
+{
+	struct nlattr *tb[FIELD_MAX + 1];
+
+	return parse(tb, nest) && tb[attr] ? number(tb[attr]) : 0;
+}
+
+/**
+ * fields_json_of() - write attributes as members of the open object
+ * @json: the output
+ * @fields: up to one without a name
+ * @tb: the attributes; missing ones are left out
+ */
+void fields_json_of(struct json *json, const struct field *fields, struct nlattr **tb)
+{
+	char text[TEXT_MAX];
+
 	for (; fields->name; fields++) {
 		const struct nlattr *attr = tb[fields->attr];
 
@@ -172,4 +244,18 @@ void fields_json(struct json *json, const struct field *fields, const struct nla
 			json_number(json, fields->name, number(attr));
 		}
 	}
+}
+
+/**
+ * fields_json() - write the attributes of a nest as members of the open object
+ * @json: the output
+ * @fields: up to one without a name
+ * @nest: the attributes
+ */
+void fields_json(struct json *json, const struct field *fields, const struct nlattr *nest)
+{
+	struct nlattr *tb[FIELD_MAX + 1];
+
+	if (parse(tb, nest))
+		fields_json_of(json, fields, tb);
 }

@@ -28,7 +28,7 @@ static void put_name(struct json *json, const char *name)
 	if (json->has_member[json->depth])
 		fputc(',', json->file);
 	json->has_member[json->depth] = true;
-	if (json->depth)
+	if (json->depth && !json->is_line)
 		fprintf(json->file, "\n%*s", 2 * json->depth, "");
 	if (name) {
 		put_text(json, name);
@@ -57,7 +57,7 @@ void json_close(struct json *json, char bracket)
 {
 	bool has_member = json->has_member[json->depth--];
 
-	if (has_member)
+	if (has_member && !json->is_line)
 		fprintf(json->file, "\n%*s", 2 * json->depth, "");
 	fputc(bracket, json->file);
 	if (!json->depth)

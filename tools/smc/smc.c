@@ -36,6 +36,11 @@ static const struct command commands[] = {
 	  "print the counters of this network namespace", cmd_stats },
 	{ "ueid", "j", 0, 2, "[-j] [show | add EID | del EID | flush]",
 	  "the groups of hosts this one belongs to, for SMC-R version 2", cmd_ueid },
+	{ "pnet", "j", 0, 5,
+	  "[-j] [show [ID] | add ID {interface NAME | device NAME [PORT]} | del ID | flush]",
+	  "which interfaces and RDMA ports are in the same physical network", cmd_pnet },
+	{ "events", "j", 0, 0, "[-j]",
+	  "print what happens to groups, links and connections until interrupted", cmd_events },
 	{ "reasons", "", 0, NO_LIMIT, "[CODE...]",
 	  "explain the reasons for which connections use TCP", cmd_reasons },
 };

@@ -58,9 +58,11 @@ int cmd_detach(const struct args *args);
 int cmd_disable(const struct args *args);
 int cmd_enable(const struct args *args);
 int cmd_devices(const struct args *args);
+int cmd_events(const struct args *args);
 int cmd_groups(const struct args *args);
 int cmd_links(const struct args *args);
 int cmd_list(const struct args *args);
+int cmd_pnet(const struct args *args);
 int cmd_reasons(const struct args *args);
 int cmd_run(const struct args *args);
 int cmd_stats(const struct args *args);
@@ -125,6 +127,7 @@ int genl_watch(const char *family, const char *group, genl_visit visit, void *ar
 struct json {
 	FILE *file;
 	int depth;
+	bool is_line;		/* the whole output is one line */
 	bool has_member[JSON_DEPTH];
 };
 
@@ -166,7 +169,13 @@ struct field {
 
 void fields_head(const struct field *fields);
 void fields_row(const struct field *fields, const struct nlattr *nest);
+void fields_row_of(const struct field *fields, struct nlattr **tb);
+void fields_words(const struct field *fields, const struct nlattr *nest);
+void fields_list(const struct field *fields, const struct nlattr *nest, const char *prefix,
+		 bool all);
+uint64_t fields_number(const struct nlattr *nest, int attr);
 void fields_json(struct json *json, const struct field *fields, const struct nlattr *nest);
+void fields_json_of(struct json *json, const struct field *fields, struct nlattr **tb);
 
 /* groups.c */
 extern const struct field group_fields[];

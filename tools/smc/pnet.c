@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * smc pnet: which network interfaces and RDMA ports are in the same physical network.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <netlink/attr.h>
+
+#include "smc.h"
+
+#define NONE "n/a"	/* the part that an entry does not have */
+
+static const struct field pnet_fields[] = {
+	{ SMC_PNETID_NAME, "pnetid", "PNETID", 16, FIELD_TEXT },
+	{ SMC_PNETID_ETHNAME, "interface", "INTERFACE", 16, FIELD_TEXT },
+	{ SMC_PNETID_IBNAME, "device", "DEVICE", 16, FIELD_TEXT },
+	{ SMC_PNETID_IBPORT, "port", "PORT", 4 },
+	{ }
+};
+
+struct printer {
+	struct json *json;	/* NULL: a table */
+	const char *name;	/* NULL: all */
+};
+
+static bool is_text(struct nlattr *attr, const char *text)
+{
+	return attr && nla_len(attr) == (int)strlen(text) + 1 &&
+	       !strcasecmp(nla_data(attr), text);
+}
+
+static int print_entry(int cmd, struct nlattr **tb, void *arg)
+{
+	struct printer *printer = arg;
+	int i;
+
+	(void)cmd;
+	if (printer->name && !is_text(tb[SMC_PNETID_NAME], printer->name))
+		return 0;
+	for (i = SMC_PNETID_ETHNAME; i <= SMC_PNETID_IBNAME; i++)
+		if (is_text(tb[i], NONE))
+			tb[i] = NULL;
+	if (!tb[SMC_PNETID_IBNAME])
+		tb[SMC_PNETID_IBPORT] = NULL;
+	if (!printer->json) {
+		fields_row_of(pnet_fields, tb);
+		return ferror(stdout);
+	}
+	json_open(printer->json, NULL, '{');
+	fields_json_of(printer->json, pnet_fields, tb);
+	json_close(printer->json, '}');
+	return ferror(stdout);
+}
+
+static int pnet_show(const char *name, bool as_json)
+{
+	struct json json = { .file = stdout };
+	struct printer printer = { .json = as_json ? &json : NULL, .name = name };
+	int err;
+
+	if (as_json) {
+		json_begin(&json);
+		json_open(&json, "pnetids", '[');
+	} else {
+		fields_head(pnet_fields);
+	}
+	err = genl_ask(SMCR_GENL_FAMILY_NAME, SMC_PNETID_GET, NULL, print_entry, &printer, NULL);
+	if (as_json) {
+		json_close(&json, ']');
+		json_close(&json, '}');
+	}
+	return err ? EXIT_FAILURE : 0;
+}
+
+static const char *pnet_error(int cmd, int err)
+{
+	switch (-err) {
+	case EEXIST:
+		return "the interface or device has a PNETID already";
+	case ENOENT:
+		return "there is no such PNETID";
+	case EINVAL:
+		return cmd == SMC_PNETID_ADD ? "that is no PNETID, interface or device" : NULL;
+	}
+	return NULL;
+}
+
+static int pnet_change(int cmd, const struct genl_attr *attrs)
+{
+	return genl_ask(SMCR_GENL_FAMILY_NAME, cmd, attrs, NULL, NULL, pnet_error) ?
+	       EXIT_FAILURE : 0;
+}
+
+/* A PNETID is up to 16 letters and digits; small letters become capitals. */
+static bool pnet_form(const char *text, char name[SMC_MAX_PNETID_LEN + 1])
+{
+	size_t i, len = strlen(text);
+
+	if (!len || len > SMC_MAX_PNETID_LEN)
+		return false;
+	for (i = 0; i <= len; i++) {
+		name[i] = toupper((unsigned char)text[i]);
+		if (text[i] && !isalnum((unsigned char)text[i]))
+			return false;
+	}
+	return true;
+}
+
+static int pnet_add(const struct args *args, const char *name)
+{
+	const char *what = args->nr_words > 2 ? args->words[2] : "";
+	struct genl_attr attrs[4] = { { SMC_PNETID_NAME, name, 0 } };
+	bool is_device = !strcmp(what, "device");
+	const char *port = args->nr_words > 4 ? args->words[4] : "1";
+
+	if (args->nr_words < 4 || (!is_device && strcmp(what, "interface")))
+		return wrong("add what? \"interface NAME\", or \"device NAME [PORT]\"");
+	if (args->nr_words > 4 && !is_device)
+		return wrong("an interface has no port \"%s\"", port);
+	if (strlen(args->words[3]) > (is_device ? 63 : 15) || !*args->words[3])
+		return wrong("\"%s\" is no name of %s", args->words[3],
+			     is_device ? "a device" : "an interface");
+	if (strcmp(port, "1") && strcmp(port, "2"))
+		return wrong("\"%s\" is neither port 1 nor port 2", port);
+	attrs[1].type = is_device ? SMC_PNETID_IBNAME : SMC_PNETID_ETHNAME;
+	attrs[1].text = args->words[3];
+	if (is_device)
+		attrs[2] = (struct genl_attr){ SMC_PNETID_IBPORT, NULL, *port - '0' };
+	return pnet_change(SMC_PNETID_ADD, attrs);
+}
+
+/**
+ * cmd_pnet() - show or change the PNETIDs of this network namespace
+ * @args: the words say what; option j for JSON
+ *
+ * Return: exit status.
+ */
+int cmd_pnet(const struct args *args)
+{
+	const char *what = args->nr_words ? args->words[0] : "show";
+	char name[SMC_MAX_PNETID_LEN + 1];
+	const struct genl_attr by_name[] = { { SMC_PNETID_NAME, name, 0 }, { } };
+	bool shows = !strcmp(what, "show"), adds = !strcmp(what, "add");
+
+	if (!strcmp(what, "flush"))
+		return args->nr_words > 1 ? wrong("flush takes no PNETID") :
+		       pnet_change(SMC_PNETID_FLUSH, NULL);
+	if (!shows && !adds && strcmp(what, "del"))
+		return wrong("\"%s\" is none of show, add, del and flush", what);
+	if (args->nr_words < 2)
+		return shows ? pnet_show(NULL, args->option['j']) :
+		       wrong("%s which PNETID?", what);
+	if (!pnet_form(args->words[1], name))
+		return wrong("a PNETID has 1 to %d letters and digits", SMC_MAX_PNETID_LEN);
+	if (adds)
+		return pnet_add(args, name);
+	if (args->nr_words > 2)
+		return wrong("%s takes one PNETID", what);
+	return shows ? pnet_show(name, args->option['j']) : pnet_change(SMC_PNETID_DEL, by_name);
+}
