@@ -13,7 +13,9 @@
 static const struct option long_options[] = {
 	{ "all", no_argument, NULL, 'a' },
 	{ "json", no_argument, NULL, 'j' },
+	{ "plot", required_argument, NULL, 'p' },
 	{ "root", required_argument, NULL, 'r' },
+	{ "time", required_argument, NULL, 't' },
 	{ "verbose", no_argument, NULL, 'v' },
 	{ }
 };

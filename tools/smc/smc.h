@@ -62,6 +62,7 @@ int cmd_events(const struct args *args);
 int cmd_groups(const struct args *args);
 int cmd_links(const struct args *args);
 int cmd_list(const struct args *args);
+int cmd_metrics(const struct args *args);
 int cmd_pnet(const struct args *args);
 int cmd_reasons(const struct args *args);
 int cmd_run(const struct args *args);
@@ -120,6 +121,23 @@ struct genl_attr {
 int genl_ask(const char *family, int cmd, const struct genl_attr *attrs, genl_visit visit,
 	     void *arg, const char *(*explain)(int cmd, int err));
 int genl_watch(const char *family, const char *group, genl_visit visit, void *arg);
+
+/* stats.c: the counters of this network namespace */
+struct stats {
+	size_t nr;
+	struct counter {
+		char name[64];
+		uint64_t value;
+	} counters[256];
+};
+
+int stats_read(struct stats *stats);
+uint64_t stats_value(const struct stats *stats, const char *name);
+void stats_fallback(const struct nlattr *nest, const char **role, uint32_t *reason,
+		    uint64_t *count);
+
+/* plot.c */
+int plot(const struct args *args);
 
 /* json.c: output for programs */
 #define JSON_DEPTH 8

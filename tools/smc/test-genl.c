@@ -3,7 +3,7 @@
  * A library that the tests preload into the tool: answers its requests to the generic
  * netlink families in place of a kernel. FAKE_ERROR is the errno of each request to
  * the module, FAKE_TEXT the kernel's text for it. FAKE_LOG is a file that gets a line
- * for each request that is no dump.
+ * for each request that is no dump. FAKE_STATS is read in place of the counters in /proc.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -19,13 +19,17 @@
 #include <sys/socket.h>
 
 #include <linux/smc.h>
+#include <linux/smc_diag.h>
+#include <linux/sock_diag.h>
 
 #define FAMILY_ID 0x77	/* of both families */
 #define GROUP_ID 0x55
 
 typedef ssize_t (*sendmsg_fn)(int fd, const struct msghdr *msg, int flags);
+typedef FILE *(*fopen_fn)(const char *path, const char *mode);
 typedef ssize_t (*recvmsg_fn)(int fd, struct msghdr *msg, int flags);
 
+FILE *fopen(const char *path, const char *mode);
 ssize_t sendmsg(int fd, const struct msghdr *msg, int flags);
 ssize_t recvmsg(int fd, struct msghdr *msg, int flags);
 int setsockopt(int fd, int level, int name, const void *value, socklen_t len);
@@ -254,6 +258,57 @@ static void put_reason(uint8_t role, uint32_t reason, uint64_t count)
 	end();
 }
 
+static void put_stats(void)
+{
+	size_t outer, smcr, sizes;
+
+	begin(FAMILY_ID, SMC_NETLINK_GET_STATS);
+	outer = open_nest(SMC_GEN_STATS);
+	smcr = open_nest(SMC_NLA_STATS_SMCR_TECH);
+	sizes = open_nest(SMC_NLA_STATS_T_TXPLOAD_SIZE);
+	put_u64(SMC_NLA_STATS_PLOAD_8K, 17);
+	put_u64(SMC_NLA_STATS_PLOAD_16K, 0);
+	close_nest(sizes);
+	put_u64(SMC_NLA_STATS_T_CLNT_V2_SUCC, 4);
+	close_nest(smcr);
+	close_nest(outer);
+	end();
+}
+
+/* One socket for each mode: 10.0.0.1:80 to 10.0.0.2:4000 */
+static void put_socket(uint8_t state, uint8_t mode, uint8_t role)
+{
+	struct nlmsghdr head = { .nlmsg_type = SOCK_DIAG_BY_FAMILY, .nlmsg_flags = NLM_F_MULTI,
+				 .nlmsg_seq = request.nlmsg_seq, .nlmsg_pid = request.nlmsg_pid };
+	struct smc_diag_msg sock = { .family = 43, .state = state, .mode = mode };
+	struct smc_diag_conninfo conn = { .token = role, .peer_rmbe_size = 65536,
+					  .tx_sent = { .count = 100 } };
+	struct smc_diag_lgrinfo link = { .link_id = 1, .role = role };
+
+	sock.id.idiag_src[0] = htonl(0x0a000001);
+	sock.id.idiag_dst[0] = htonl(0x0a000002);
+	sock.id.idiag_sport = htons(80);
+	sock.id.idiag_dport = htons(4000);
+	message = answer_len;
+	put_bytes(&head, sizeof(head));
+	put_bytes(&sock, sizeof(sock));
+	if (mode == SMC_DIAG_MODE_SMCR && state == SMC_DIAG_ST_ACTIVE) {
+		put(SMC_DIAG_CONNINFO, &conn, sizeof(conn));
+		put(SMC_DIAG_LGRINFO, &link, sizeof(link));
+	}
+	end();
+}
+
+static void put_sockets(void)
+{
+	put_socket(SMC_DIAG_ST_LISTEN, SMC_DIAG_MODE_SMCR, 0);
+	put_socket(SMC_DIAG_ST_ACTIVE, SMC_DIAG_MODE_SMCR, 0);
+	put_socket(SMC_DIAG_ST_ACTIVE, SMC_DIAG_MODE_SMCR, 1);
+	put_socket(SMC_DIAG_ST_ACTIVE, SMC_DIAG_MODE_SMCR, 1);
+	put_socket(SMC_DIAG_ST_ACTIVE, SMC_DIAG_MODE_FALLBACK_TCP, 0);
+	put_done();
+}
+
 static void put_pnet(const char *name, const char *eth, const char *ib, uint8_t port)
 {
 	begin(FAMILY_ID, SMC_PNETID_GET);
@@ -302,6 +357,8 @@ static void put_dump(uint8_t cmd)
 		put_link(9);
 	} else if (cmd == SMC_NETLINK_GET_DEV_SMCR) {
 		put_device();
+	} else if (cmd == SMC_NETLINK_GET_STATS) {
+		put_stats();
 	} else if (cmd == SMC_NETLINK_GET_FBACK_STATS) {
 		put_reason(0, 0x03010000, 70000);
 		put_reason(1, 0x05000000, 2);
@@ -339,7 +396,8 @@ ssize_t sendmsg(int fd, const struct msghdr *msg, int flags)
 	const char *err = getenv("FAKE_ERROR");
 
 	if (msg->msg_iov[0].iov_len < sizeof(*head) ||
-	    (head->nlmsg_type != GENL_ID_CTRL && head->nlmsg_type != FAMILY_ID))
+	    (head->nlmsg_type != GENL_ID_CTRL && head->nlmsg_type != FAMILY_ID &&
+	     head->nlmsg_type != SOCK_DIAG_BY_FAMILY))
 		return next(fd, msg, flags);
 	our_fd = fd;
 	request = *head;
@@ -348,6 +406,8 @@ ssize_t sendmsg(int fd, const struct msghdr *msg, int flags)
 	if (head->nlmsg_type == GENL_ID_CTRL) {
 		put_family();
 		put_error(0, NULL);
+	} else if (head->nlmsg_type == SOCK_DIAG_BY_FAMILY) {
+		put_sockets();
 	} else if (err) {
 		put_error(atoi(err), getenv("FAKE_TEXT"));
 	} else if (head->nlmsg_flags & NLM_F_DUMP) {
@@ -400,4 +460,12 @@ ssize_t recvmsg(int fd, struct msghdr *msg, int flags)
 	if (!(flags & MSG_PEEK))
 		answered += whole;
 	return flags & MSG_TRUNC ? whole : len;
+}
+
+FILE *fopen(const char *path, const char *mode)
+{
+	fopen_fn next = (fopen_fn)dlsym(RTLD_NEXT, "fopen");
+	const char *stats = getenv("FAKE_STATS");
+
+	return next(stats && !strcmp(path, "/proc/net/smc_stats") ? stats : path, mode);
 }

@@ -39,6 +39,7 @@ def end(t, *clients):
 def groups(t):
     """Nested groups, one beside them, and one that is deleted while it is attached."""
     for vm in (t.a, t.b):
+        vm.run(f"mountpoint -q {MOUNT} || mount -t cgroup2 cgroup2 {MOUNT}")
         vm.run(f"mkdir -p {MOUNT}/pod/inner/most {MOUNT}/beside {MOUNT}/gone")
         for _ in range(2):
             vm.run(f"{t.smc} attach pod {MOUNT}/gone")

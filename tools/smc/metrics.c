@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * smc metrics: counters and connections in the format of OpenMetrics 1.0, for the
+ * textfile collector of Prometheus' node_exporter or behind a socket unit.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <netlink/attr.h>
+#include <netlink/errno.h>
+
+#include "smc.h"
+
+#define LINKS_MAX 1024
+
+struct link {
+	uint32_t group;
+	uint8_t id;
+	char device[64];
+	bool is_active;
+	uint64_t connections;
+	uint64_t counts[SMC_NLA_COUNT_MAX + 1];
+};
+
+struct links {
+	size_t nr;
+	struct link link[LINKS_MAX];
+};
+
+static const struct {
+	int count;
+	const char *name;
+	const char *help;
+} link_counters[] = {
+	{ SMC_NLA_COUNT_TX_BYTES, "tx_bytes", "Bytes written to the peer" },
+	{ SMC_NLA_COUNT_RX_BYTES, "rx_bytes", "Bytes that the peer has announced" },
+	{ SMC_NLA_COUNT_TX_MSGS, "tx_messages", "Messages sent" },
+	{ SMC_NLA_COUNT_RX_MSGS, "rx_messages", "Messages received" },
+	{ SMC_NLA_COUNT_RETRIES, "retries", "Messages sent again after another link" },
+	{ SMC_NLA_COUNT_TX_CLOSED, "tx_windows_closed", "Times the peer's ring was full" },
+	{ SMC_NLA_COUNT_RX_CLOSED, "rx_windows_closed", "Times a ring of this host was full" },
+	{ SMC_NLA_COUNT_SLOT_WAITS, "slot_waits", "Waits for a send slot" },
+	{ SMC_NLA_COUNT_TX_ERRORS, "tx_errors", "Sends completed in error" },
+	{ SMC_NLA_COUNT_RX_ERRORS, "rx_errors", "Receives completed in error" },
+};
+
+static const char * const modes[] = { "SMC-R", "TCP", "SMC-D" };
+
+struct connections {
+	uint64_t nr[ARRAY_SIZE(modes)][2];	/* by mode and role */
+};
+
+/* The role of a connection that is TCP is not known. */
+static int count_socket(const struct diag_sock *sock, void *arg)
+{
+	struct connections *connections = arg;
+
+	if (sock->msg.mode < ARRAY_SIZE(modes) &&
+	    sock->msg.state != SMC_DIAG_ST_LISTEN && sock->msg.state != SMC_DIAG_ST_INIT)
+		connections->nr[sock->msg.mode][!!sock->link.role]++;
+	return 0;
+}
+
+static int add_link(int cmd, struct nlattr **tb, void *arg)
+{
+	struct links *links = arg;
+	struct nlattr *in[FIELD_MAX + 1] = { 0 };
+	struct link *link = &links->link[links->nr];
+	int i;
+
+	(void)cmd;
+	if (!tb[SMC_GEN_LINK_SMCR] || links->nr == LINKS_MAX ||
+	    nla_parse_nested(in, FIELD_MAX, tb[SMC_GEN_LINK_SMCR], NULL) < 0)
+		return 0;
+	link->group = fields_number(tb[SMC_GEN_LINK_SMCR], SMC_NLA_LINK_LGR_ID);
+	link->id = fields_number(tb[SMC_GEN_LINK_SMCR], SMC_NLA_LINK_ID);
+	link->connections = fields_number(tb[SMC_GEN_LINK_SMCR], SMC_NLA_LINK_CONN_CNT);
+	link->is_active = fields_number(tb[SMC_GEN_LINK_SMCR], SMC_NLA_LINK_STATE) ==
+			  SMC_LINK_IS_ACTIVE;
+	if (in[SMC_NLA_LINK_IB_DEV])
+		nla_strlcpy(link->device, in[SMC_NLA_LINK_IB_DEV], sizeof(link->device));
+	for (i = 1; i <= SMC_NLA_COUNT_MAX; i++)
+		link->counts[i] = fields_number(in[SMC_NLA_LINK_COUNTS], i);
+	links->nr++;
+	return 0;
+}
+
+static void head(const char *type, const char *name, const char *help)
+{
+	printf("# TYPE smc_%s %s\n", name, type);
+	if (help)
+		printf("# HELP smc_%s %s.\n", name, help);
+}
+
+static int print_fallback(int cmd, struct nlattr **tb, void *arg)
+{
+	const char *role, *name;
+	uint32_t reason;
+	uint64_t count;
+
+	(void)cmd;
+	(void)arg;
+	if (!tb[SMC_GEN_FBACK_STATS])
+		return 0;
+	stats_fallback(tb[SMC_GEN_FBACK_STATS], &role, &reason, &count);
+	name = reason_name(reason);
+	printf("smc_fallback_total{role=\"%s\",code=\"0x%08x\",reason=\"%s\"} %" PRIu64 "\n",
+	       role, reason, name ? name : "", count);
+	return 0;
+}
+
+static void print_links(const struct links *links)
+{
+	const struct link *link;
+	size_t i;
+
+#define FOR_EACH_LINK for (link = links->link; link < links->link + links->nr; link++)
+#define LABELS "{lgr=\"%08x\",link=\"%u\",device=\"%s\"} %" PRIu64 "\n"
+	head("gauge", "link_active", "Whether the link carries connections");
+	FOR_EACH_LINK
+		printf("smc_link_active" LABELS, link->group, link->id, link->device,
+		       (uint64_t)link->is_active);
+	head("gauge", "link_connections", "Connections on the link");
+	FOR_EACH_LINK
+		printf("smc_link_connections" LABELS, link->group, link->id, link->device,
+		       link->connections);
+	for (i = 0; i < ARRAY_SIZE(link_counters); i++) {
+		char name[64];
+
+		snprintf(name, sizeof(name), "link_%s", link_counters[i].name);
+		head("counter", name, link_counters[i].help);
+		FOR_EACH_LINK
+			printf("smc_%s_total" LABELS, name, link->group, link->id, link->device,
+			       link->counts[link_counters[i].count]);
+	}
+#undef LABELS
+#undef FOR_EACH_LINK
+}
+
+static int print_connections(void)
+{
+	struct connections connections = { 0 };
+	int err = diag_dump(count_socket, &connections);
+	size_t mode;
+
+	if (err) {
+		fprintf(stderr, "smc: no answer of sock_diag (is the module smc_diag loaded?): %s\n",
+			nl_geterror(err));
+		return EXIT_FAILURE;
+	}
+	head("gauge", "connections", "Connections of SMC sockets by what moves their data");
+	for (mode = 0; mode < ARRAY_SIZE(modes); mode++) {
+		const uint64_t *nr = connections.nr[mode];
+
+		if (mode == SMC_DIAG_MODE_SMCR) {
+			printf("smc_connections{mode=\"SMC-R\",role=\"client\"} %" PRIu64 "\n", nr[0]);
+			printf("smc_connections{mode=\"SMC-R\",role=\"server\"} %" PRIu64 "\n", nr[1]);
+		} else if (mode == SMC_DIAG_MODE_FALLBACK_TCP) {
+			printf("smc_connections{mode=\"TCP\",role=\"unknown\"} %" PRIu64 "\n",
+			       nr[0] + nr[1]);
+		}
+	}
+	return 0;
+}
+
+/**
+ * cmd_metrics() - print counters, connections and links for a monitoring system
+ * @args: no options
+ *
+ * The output ends with "# EOF" only if it is whole.
+ *
+ * Return: exit status.
+ */
+int cmd_metrics(const struct args *args)
+{
+	struct links *links = calloc(1, sizeof(*links));
+	struct stats stats;
+	size_t i;
+	int err;
+
+	(void)args;
+	err = links ? stats_read(&stats) : EXIT_FAILURE;
+	for (i = 0; !err && i < stats.nr; i++) {
+		head("counter", stats.counters[i].name, NULL);
+		printf("smc_%s_total %" PRIu64 "\n", stats.counters[i].name,
+		       stats.counters[i].value);
+	}
+	if (!err) {
+		head("counter", "fallback", "Connections that became TCP, by reason");
+		err = genl_ask(SMC_GENL_FAMILY_NAME, SMC_NETLINK_GET_FBACK_STATS, NULL,
+			       print_fallback, NULL, NULL);
+	}
+	if (!err)
+		err = print_connections();
+	if (!err)
+		err = genl_ask(SMC_GENL_FAMILY_NAME, SMC_NETLINK_GET_LINK_SMCR, NULL, add_link,
+			       links, NULL);
+	if (!err) {
+		print_links(links);
+		printf("# EOF\n");
+	}
+	free(links);
+	return err ? EXIT_FAILURE : 0;
+}
