@@ -2,8 +2,10 @@
 /*
  * The command line of a command, checked against its row in the table of commands.
  */
+#include <errno.h>
 #include <getopt.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,7 +14,9 @@
 /* A command takes the long form of each letter in its options. */
 static const struct option long_options[] = {
 	{ "all", no_argument, NULL, 'a' },
+	{ "interval", required_argument, NULL, 'i' },
 	{ "json", no_argument, NULL, 'j' },
+	{ "number", required_argument, NULL, 'n' },
 	{ "plot", required_argument, NULL, 'p' },
 	{ "root", required_argument, NULL, 'r' },
 	{ "time", required_argument, NULL, 't' },
@@ -36,6 +40,34 @@ int wrong(const char *format, ...)
 	va_end(values);
 	fputc('\n', stderr);
 	return EXIT_USAGE;
+}
+
+/**
+ * number_option() - read the value of an option as a number
+ * @args: the command line
+ * @letter: of the option
+ * @low: the least that is allowed
+ * @high: the most
+ * @value: set if the option is given
+ *
+ * Return: false after a message if the value is not allowed.
+ */
+bool number_option(const struct args *args, char letter, long low, long high, long *value)
+{
+	const char *text = args->option[(int)letter];
+	char *end;
+	long number;
+
+	if (!text)
+		return true;
+	errno = 0;
+	number = strtol(text, &end, 10);
+	if (errno || *end || end == text || number < low || number > high) {
+		wrong("\"%s\" is no number from %ld to %ld", text, low, high);
+		return false;
+	}
+	*value = number;
+	return true;
 }
 
 static int wrong_option(const struct command *command, const char *option)

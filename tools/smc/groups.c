@@ -210,3 +210,40 @@ int cmd_devices(const struct args *args)
 	return print_dump((struct dump){ "devices", SMC_NETLINK_GET_DEV_SMCR, SMC_GEN_DEV_SMCR,
 					 device_fields, NULL }, args->option['j']);
 }
+
+static int add_link(int cmd, struct nlattr **tb, void *arg)
+{
+	struct links *links = arg;
+	struct nlattr *in[FIELD_MAX + 1] = { 0 };
+	struct link *link = &links->link[links->nr];
+	int i;
+
+	(void)cmd;
+	if (!tb[SMC_GEN_LINK_SMCR] || links->nr == LINKS_MAX ||
+	    nla_parse_nested(in, FIELD_MAX, tb[SMC_GEN_LINK_SMCR], NULL) < 0)
+		return 0;
+	link->group = fields_number(tb[SMC_GEN_LINK_SMCR], SMC_NLA_LINK_LGR_ID);
+	link->id = fields_number(tb[SMC_GEN_LINK_SMCR], SMC_NLA_LINK_ID);
+	link->connections = fields_number(tb[SMC_GEN_LINK_SMCR], SMC_NLA_LINK_CONN_CNT);
+	link->is_active = fields_number(tb[SMC_GEN_LINK_SMCR], SMC_NLA_LINK_STATE) ==
+			  SMC_LINK_IS_ACTIVE;
+	if (in[SMC_NLA_LINK_IB_DEV])
+		nla_strlcpy(link->device, in[SMC_NLA_LINK_IB_DEV], sizeof(link->device));
+	for (i = 1; i <= SMC_NLA_COUNT_MAX; i++)
+		link->counts[i] = fields_number(in[SMC_NLA_LINK_COUNTS], i);
+	links->nr++;
+	return 0;
+}
+
+/**
+ * links_read() - read the links of all groups
+ * @links: filled; links beyond its size are left out
+ *
+ * Return: 0, or -errno after a message.
+ */
+int links_read(struct links *links)
+{
+	memset(links, 0, sizeof(*links));
+	return genl_ask(SMC_GENL_FAMILY_NAME, SMC_NETLINK_GET_LINK_SMCR, NULL, add_link, links,
+			NULL);
+}

@@ -2,6 +2,7 @@
 /*
  * smc list: the transport of each SMC socket, and the reason if it is TCP.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +16,7 @@ struct printer {
 	bool verbose;
 };
 
-#define ADDR_TEXT (INET6_ADDRSTRLEN + sizeof("[]:65535"))
+static_assert(ADDR_TEXT >= INET6_ADDRSTRLEN + sizeof("[]:65535"), "room for an address");
 
 /* IPv4 addresses fill the first word only; the wildcard address of either family is zero. */
 static bool is_v4(const struct diag_sock *sock)
@@ -36,6 +37,20 @@ static void endpoint(char *text, const struct diag_sock *sock,
 
 	inet_ntop(v4 ? AF_INET : AF_INET6, addr, host, sizeof(host));
 	snprintf(text, ADDR_TEXT, v4 ? "%s:%u" : "[%s]:%u", host, ntohs(port));
+}
+
+/**
+ * list_endpoints() - write the addresses and ports of a socket as text
+ * @sock: the socket
+ * @local: filled
+ * @peer: filled
+ */
+void list_endpoints(const struct diag_sock *sock, char local[ADDR_TEXT], char peer[ADDR_TEXT])
+{
+	const struct inet_diag_sockid *id = &sock->msg.id;
+
+	endpoint(local, sock, id->idiag_src, id->idiag_sport);
+	endpoint(peer, sock, id->idiag_dst, id->idiag_dport);
 }
 
 /* The transport is undecided until the socket is connected. */
@@ -61,12 +76,10 @@ static void cursor_text(const char *name, const struct smc_diag_cursor *at)
 
 static void print_text(const struct diag_sock *sock, bool verbose)
 {
-	const struct inet_diag_sockid *id = &sock->msg.id;
 	const struct smc_diag_conninfo *conn = &sock->conn;
 	char local[ADDR_TEXT], peer[ADDR_TEXT];
 
-	endpoint(local, sock, id->idiag_src, id->idiag_sport);
-	endpoint(peer, sock, id->idiag_dst, id->idiag_dport);
+	list_endpoints(sock, local, peer);
 	printf("%-16s %-6s %-28s %-28s", diag_state_name(sock->msg.state),
 	       mode_of(sock), local, peer);
 	if (sock->fallback.reason)
@@ -174,11 +187,9 @@ static void queue_json(struct json *json, const struct diag_sock *sock)
 
 static void print_json(struct json *json, const struct diag_sock *sock)
 {
-	const struct inet_diag_sockid *id = &sock->msg.id;
 	char local[ADDR_TEXT], peer[ADDR_TEXT];
 
-	endpoint(local, sock, id->idiag_src, id->idiag_sport);
-	endpoint(peer, sock, id->idiag_dst, id->idiag_dport);
+	list_endpoints(sock, local, peer);
 	json_open(json, NULL, '{');
 	json_string(json, "state", diag_state_name(sock->msg.state));
 	json_string(json, "mode", mode_of(sock));

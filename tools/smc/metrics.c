@@ -12,22 +12,6 @@
 
 #include "smc.h"
 
-#define LINKS_MAX 1024
-
-struct link {
-	uint32_t group;
-	uint8_t id;
-	char device[64];
-	bool is_active;
-	uint64_t connections;
-	uint64_t counts[SMC_NLA_COUNT_MAX + 1];
-};
-
-struct links {
-	size_t nr;
-	struct link link[LINKS_MAX];
-};
-
 static const struct {
 	int count;
 	const char *name;
@@ -59,30 +43,6 @@ static int count_socket(const struct diag_sock *sock, void *arg)
 	if (sock->msg.mode < ARRAY_SIZE(modes) &&
 	    sock->msg.state != SMC_DIAG_ST_LISTEN && sock->msg.state != SMC_DIAG_ST_INIT)
 		connections->nr[sock->msg.mode][!!sock->link.role]++;
-	return 0;
-}
-
-static int add_link(int cmd, struct nlattr **tb, void *arg)
-{
-	struct links *links = arg;
-	struct nlattr *in[FIELD_MAX + 1] = { 0 };
-	struct link *link = &links->link[links->nr];
-	int i;
-
-	(void)cmd;
-	if (!tb[SMC_GEN_LINK_SMCR] || links->nr == LINKS_MAX ||
-	    nla_parse_nested(in, FIELD_MAX, tb[SMC_GEN_LINK_SMCR], NULL) < 0)
-		return 0;
-	link->group = fields_number(tb[SMC_GEN_LINK_SMCR], SMC_NLA_LINK_LGR_ID);
-	link->id = fields_number(tb[SMC_GEN_LINK_SMCR], SMC_NLA_LINK_ID);
-	link->connections = fields_number(tb[SMC_GEN_LINK_SMCR], SMC_NLA_LINK_CONN_CNT);
-	link->is_active = fields_number(tb[SMC_GEN_LINK_SMCR], SMC_NLA_LINK_STATE) ==
-			  SMC_LINK_IS_ACTIVE;
-	if (in[SMC_NLA_LINK_IB_DEV])
-		nla_strlcpy(link->device, in[SMC_NLA_LINK_IB_DEV], sizeof(link->device));
-	for (i = 1; i <= SMC_NLA_COUNT_MAX; i++)
-		link->counts[i] = fields_number(in[SMC_NLA_LINK_COUNTS], i);
-	links->nr++;
 	return 0;
 }
 
@@ -194,8 +154,7 @@ int cmd_metrics(const struct args *args)
 	if (!err)
 		err = print_connections();
 	if (!err)
-		err = genl_ask(SMC_GENL_FAMILY_NAME, SMC_NETLINK_GET_LINK_SMCR, NULL, add_link,
-			       links, NULL);
+		err = links_read(links);
 	if (!err) {
 		print_links(links);
 		printf("# EOF\n");

@@ -179,17 +179,12 @@ int plot(const struct args *args)
 {
 	struct sigaction action = { .sa_handler = interrupt };
 	struct sample *samples;
-	size_t nr = 0, wanted = 60;
 	double start = now();
-	char *end;
+	long nr = 0, wanted = 60;
 	int status;
 
-	if (args->option['t']) {
-		wanted = strtoul(args->option['t'], &end, 10);
-		if (*end || !wanted || wanted >= SAMPLES_MAX)
-			return wrong("\"%s\" is no number of seconds from 1 to %d",
-				     args->option['t'], SAMPLES_MAX - 1);
-	}
+	if (!number_option(args, 't', 1, SAMPLES_MAX - 1, &wanted))
+		return EXIT_USAGE;
 	samples = calloc(wanted + 1, sizeof(*samples));
 	if (!samples)
 		return EXIT_FAILURE;

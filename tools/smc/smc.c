@@ -34,6 +34,8 @@ static const struct command commands[] = {
 	  "list the RDMA devices that SMC knows", cmd_devices },
 	{ "stats", "ajp:t:", 0, 0, "[-a] [-j] | --plot FILE.svg [--time SECONDS]",
 	  "print the counters of this network namespace, or draw their rates", cmd_stats },
+	{ "watch", "i:n:", 0, 0, "[--interval SECONDS] [--number LOOKS]",
+	  "show rates, windows and unread bytes of links and connections, live", cmd_watch },
 	{ "metrics", "", 0, 0, "",
 	  "print counters, connections and links as OpenMetrics", cmd_metrics },
 	{ "ueid", "j", 0, 2, "[-j] [show | add EID | del EID | flush]",

@@ -51,6 +51,7 @@ struct command {
 
 /* args.c */
 int args_parse(const struct command *command, int argc, char **argv, struct args *args);
+bool number_option(const struct args *args, char letter, long low, long high, long *value);
 int wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 int cmd_attach(const struct args *args);
@@ -69,6 +70,7 @@ int cmd_run(const struct args *args);
 int cmd_stats(const struct args *args);
 int cmd_status(const struct args *args);
 int cmd_ueid(const struct args *args);
+int cmd_watch(const struct args *args);
 
 /* reason.c: why a connection uses TCP */
 const char *reason_name(uint32_t code);
@@ -139,6 +141,11 @@ void stats_fallback(const struct nlattr *nest, const char **role, uint32_t *reas
 /* plot.c */
 int plot(const struct args *args);
 
+/* list.c: the addresses of a socket */
+#define ADDR_TEXT 56	/* of an IPv6 address in brackets with its port */
+
+void list_endpoints(const struct diag_sock *sock, char local[ADDR_TEXT], char peer[ADDR_TEXT]);
+
 /* json.c: output for programs */
 #define JSON_DEPTH 8
 
@@ -196,6 +203,23 @@ void fields_json(struct json *json, const struct field *fields, const struct nla
 void fields_json_of(struct json *json, const struct field *fields, struct nlattr **tb);
 
 /* groups.c */
+#define LINKS_MAX 1024
+
+struct link {
+	uint32_t group;
+	uint8_t id;
+	char device[64];
+	bool is_active;
+	uint64_t connections;
+	uint64_t counts[SMC_NLA_COUNT_MAX + 1];
+};
+
+struct links {
+	size_t nr;
+	struct link link[LINKS_MAX];
+};
+
+int links_read(struct links *links);
 extern const struct field group_fields[];
 extern const struct field link_fields[];
 
