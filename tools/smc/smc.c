@@ -47,7 +47,15 @@ static const struct command commands[] = {
 	  "print what happens to groups, links and connections until interrupted", cmd_events },
 	{ "reasons", "", 0, NO_LIMIT, "[CODE...]",
 	  "explain the reasons for which connections use TCP", cmd_reasons },
+	{ "completion", "", 0, 0, "",
+	  "print a script that completes these commands in bash", cmd_completion },
 };
+
+int cmd_completion(const struct args *args)
+{
+	(void)args;
+	return completion_print(commands, ARRAY_SIZE(commands));
+}
 
 static void print_usage(FILE *file)
 {

@@ -55,6 +55,7 @@ bool number_option(const struct args *args, char letter, long low, long high, lo
 int wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 int cmd_attach(const struct args *args);
+int cmd_completion(const struct args *args);
 int cmd_detach(const struct args *args);
 int cmd_disable(const struct args *args);
 int cmd_enable(const struct args *args);
@@ -75,6 +76,9 @@ int cmd_watch(const struct args *args);
 /* reason.c: why a connection uses TCP */
 const char *reason_name(uint32_t code);
 const char *reason_text(uint32_t code);
+
+/* complete.c */
+int completion_print(const struct command *commands, size_t nr);
 
 /* run.c: the preload library */
 bool run_find_library(char path[PATH_MAX]);
