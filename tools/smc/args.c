@@ -78,7 +78,7 @@ static int wrong_option(const struct command *command, const char *option)
 	if (*command->options)
 		fputs("; it has", stderr);
 	for (c = command->options; *c; c++)
-		if (*c != ':')
+		if (*c != ':' && *c != '+')
 			fprintf(stderr, " -%c", *c);
 	fputc('\n', stderr);
 	return EXIT_USAGE;
@@ -95,15 +95,18 @@ static int wrong_option(const struct command *command, const char *option)
  */
 int args_parse(const struct command *command, int argc, char **argv, struct args *args)
 {
+	const char *allowed = command->options;
 	char options[32];
 	int opt;
 
-	snprintf(options, sizeof(options), "+:%s", command->options);
+	/* '+' ends the options at the first word, and must come first */
+	snprintf(options, sizeof(options), "%s:%s", *allowed == '+' ? "+" : "",
+		 allowed + (*allowed == '+'));
 	opterr = 0;
 	while ((opt = getopt_long(argc, argv, options, long_options, NULL)) != -1) {
 		if (opt == ':')
 			return wrong("option \"%s\" needs a value", argv[optind - 1]);
-		if (opt == '?' || !strchr(command->options, opt))
+		if (opt == '?' || !strchr(allowed, opt))
 			return wrong_option(command, opt == '?' && optopt ?
 					    (char []){ '-', optopt, '\0' } : argv[optind - 1]);
 		args->option[opt] = optarg ? optarg : "";

@@ -11,7 +11,7 @@
 #include "smc.h"
 
 static const struct command commands[] = {
-	{ "run", "v", 1, NO_LIMIT, "[-v] PROGRAM [ARGUMENT...]",
+	{ "run", "+v", 1, NO_LIMIT, "[-v] PROGRAM [ARGUMENT...]",
 	  "run a program with SMC sockets in place of TCP sockets", cmd_run },
 	{ "enable", "r:", 1, 1, "[--root DIR] UNIT",
 	  "let a systemd service use SMC sockets", cmd_enable },
@@ -26,6 +26,8 @@ static const struct command commands[] = {
 	  "list the attached control groups and how many sockets each has got", cmd_status },
 	{ "list", "jv", 0, 0, "[-v] [-j]",
 	  "list SMC sockets: what each uses, and if TCP, why", cmd_list },
+	{ "check", "j", 1, 1, "[-j] HOST[:PORT]",
+	  "examine this host and the way to another one, and say what to mend", cmd_check },
 	{ "groups", "j", 0, 0, "[-j]",
 	  "list the link groups: peers, versions, bytes", cmd_groups },
 	{ "links", "j", 0, 0, "[-j]",

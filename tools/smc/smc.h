@@ -39,7 +39,7 @@ struct args {
 /* A row of the table of commands */
 struct command {
 	const char *name;
-	const char *options;		/* as getopt() takes them */
+	const char *options;		/* as getopt() takes them; with '+' before the words only */
 	int min_words;
 	int max_words;
 	const char *args;		/* the same for people */
@@ -55,6 +55,7 @@ bool number_option(const struct args *args, char letter, long low, long high, lo
 int wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 int cmd_attach(const struct args *args);
+int cmd_check(const struct args *args);
 int cmd_completion(const struct args *args);
 int cmd_detach(const struct args *args);
 int cmd_disable(const struct args *args);
