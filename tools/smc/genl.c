@@ -134,8 +134,8 @@ static int complain(const struct genl *genl, int err)
  * @visit: called for each message of a dump until it returns non-zero; NULL if the
  *         command is no dump
  * @arg: for @visit
- * @explain: returns the text for an error of the command, or NULL for the general one;
- *           may be NULL
+ * @explain: returns the text for an error of the command, NULL for the general one, or ""
+ *           for silence; may be NULL
  *
  * Return: 0, or -errno after a message on standard error.
  */
@@ -154,6 +154,8 @@ int genl_ask(const char *family, int cmd, const struct genl_attr *attrs, genl_vi
 	if (err >= 0 && !genl.err)
 		return 0;
 	text = genl.err && explain ? explain(cmd, genl.err) : NULL;
+	if (text && !*text)
+		return genl.err;
 	if (text && !*genl.text)
 		snprintf(genl.text, sizeof(genl.text), "%s", text);
 	return complain(&genl, err);

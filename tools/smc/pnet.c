@@ -109,27 +109,51 @@ static bool pnet_form(const char *text, char name[SMC_MAX_PNETID_LEN + 1])
 	return true;
 }
 
-static int pnet_add(const struct args *args, const char *name)
+static const char *pnet_apply_error(int cmd, int err)
 {
-	const char *what = args->nr_words > 2 ? args->words[2] : "";
+	return err == -EEXIST ? "" : pnet_error(cmd, err);
+}
+
+/* The words after "add"; what exists already is an error for @explain to tell */
+static int pnet_add_words(const char *words[], int nr, bool dry,
+			  const char *(*explain)(int cmd, int err))
+{
+	const char *what = nr > 1 ? words[1] : "", *port = nr > 3 ? words[3] : "1";
+	char name[SMC_MAX_PNETID_LEN + 1];
 	struct genl_attr attrs[4] = { { SMC_PNETID_NAME, name, 0 } };
 	bool is_device = !strcmp(what, "device");
-	const char *port = args->nr_words > 4 ? args->words[4] : "1";
 
-	if (args->nr_words < 4 || (!is_device && strcmp(what, "interface")))
+	if (!pnet_form(words[0], name))
+		return wrong("a PNETID has 1 to %d letters and digits", SMC_MAX_PNETID_LEN);
+	if (nr < 3 || (!is_device && strcmp(what, "interface")))
 		return wrong("add what? \"interface NAME\", or \"device NAME [PORT]\"");
-	if (args->nr_words > 4 && !is_device)
-		return wrong("an interface has no port \"%s\"", port);
-	if (strlen(args->words[3]) > (is_device ? 63 : 15) || !*args->words[3])
-		return wrong("\"%s\" is no name of %s", args->words[3],
+	if (nr > 4 || (nr > 3 && !is_device))
+		return wrong("\"%s\" is one word too many", words[nr - 1]);
+	if (strlen(words[2]) > (is_device ? 63 : 15) || !*words[2])
+		return wrong("\"%s\" is no name of %s", words[2],
 			     is_device ? "a device" : "an interface");
 	if (strcmp(port, "1") && strcmp(port, "2"))
 		return wrong("\"%s\" is neither port 1 nor port 2", port);
 	attrs[1].type = is_device ? SMC_PNETID_IBNAME : SMC_PNETID_ETHNAME;
-	attrs[1].text = args->words[3];
+	attrs[1].text = words[2];
 	if (is_device)
 		attrs[2] = (struct genl_attr){ SMC_PNETID_IBPORT, NULL, *port - '0' };
-	return pnet_change(SMC_PNETID_ADD, attrs);
+	return dry ? 0 : genl_ask(SMCR_GENL_FAMILY_NAME, SMC_PNETID_ADD, attrs, NULL, NULL, explain);
+}
+
+/**
+ * pnet_add() - add a PNETID of a file unless it exists
+ * @words: the words of a line
+ * @nr: their number
+ * @dry: only check them
+ *
+ * Return: 0, or an error after a message.
+ */
+int pnet_add(const char *words[], int nr, bool dry)
+{
+	int err = pnet_add_words(words, nr, dry, pnet_apply_error);
+
+	return err == -EEXIST ? 0 : err;
 }
 
 /**
@@ -153,10 +177,14 @@ int cmd_pnet(const struct args *args)
 	if (args->nr_words < 2)
 		return shows ? pnet_show(NULL, args->option['j']) :
 		       wrong("%s which PNETID?", what);
+	if (adds) {
+		int err = pnet_add_words((const char **)args->words + 1, args->nr_words - 1, false,
+					 pnet_error);
+
+		return err < 0 ? EXIT_FAILURE : err;
+	}
 	if (!pnet_form(args->words[1], name))
 		return wrong("a PNETID has 1 to %d letters and digits", SMC_MAX_PNETID_LEN);
-	if (adds)
-		return pnet_add(args, name);
 	if (args->nr_words > 2)
 		return wrong("%s takes one PNETID", what);
 	return shows ? pnet_show(name, args->option['j']) : pnet_change(SMC_PNETID_DEL, by_name);

@@ -45,6 +45,8 @@ static const struct command commands[] = {
 	{ "pnet", "j", 0, 5,
 	  "[-j] [show [ID] | add ID {interface NAME | device NAME [PORT]} | del ID | flush]",
 	  "which interfaces and RDMA ports are in the same physical network", cmd_pnet },
+	{ "apply", "r:", 0, 0, "[--root DIR]",
+	  "add the EIDs and PNETIDs of the files eids and pnetids in /etc/smc", cmd_apply },
 	{ "events", "j", 0, 0, "[-j]",
 	  "print what happens to groups, links and connections until interrupted", cmd_events },
 	{ "reasons", "", 0, NO_LIMIT, "[CODE...]",

@@ -54,6 +54,7 @@ int args_parse(const struct command *command, int argc, char **argv, struct args
 bool number_option(const struct args *args, char letter, long low, long high, long *value);
 int wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+int cmd_apply(const struct args *args);
 int cmd_attach(const struct args *args);
 int cmd_check(const struct args *args);
 int cmd_completion(const struct args *args);
@@ -150,6 +151,10 @@ int plot(const struct args *args);
 #define ADDR_TEXT 56	/* of an IPv6 address in brackets with its port */
 
 void list_endpoints(const struct diag_sock *sock, char local[ADDR_TEXT], char peer[ADDR_TEXT]);
+
+/* ueid.c, pnet.c: the lines of files */
+int ueid_add(const char *words[], int nr, bool dry);
+int pnet_add(const char *words[], int nr, bool dry);
 
 /* json.c: output for programs */
 #define JSON_DEPTH 8

@@ -92,6 +92,36 @@ static int ueid_form(const char *text, char eid[SMC_MAX_EID_LEN + 1])
 	return 1;
 }
 
+static const char *ueid_apply_error(int cmd, int err)
+{
+	return err == -EEXIST ? "" : ueid_error(cmd, err);
+}
+
+/**
+ * ueid_add() - add an EID of a file unless it exists
+ * @words: the words of a line
+ * @nr: their number
+ * @dry: only check them
+ *
+ * Return: 0, or an error after a message.
+ */
+int ueid_add(const char *words[], int nr, bool dry)
+{
+	char eid[SMC_MAX_EID_LEN + 1];
+	const struct genl_attr attrs[] = { { SMC_NLA_EID_TABLE_ENTRY, eid, 0 }, { } };
+	int err = 0;
+
+	if (nr != 1)
+		return wrong("\"%s\" is one word too many", words[1]);
+	if (!ueid_form(words[0], eid))
+		return wrong("an EID has 1 to %d letters, digits, dots and hyphens",
+			     SMC_MAX_EID_LEN);
+	if (!dry)
+		err = genl_ask(SMC_GENL_FAMILY_NAME, SMC_NETLINK_ADD_UEID, attrs, NULL, NULL,
+			       ueid_apply_error);
+	return err == -EEXIST ? 0 : err;
+}
+
 int cmd_ueid(const struct args *args)
 {
 	const char *what = args->nr_words ? args->words[0] : "show";
