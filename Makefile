@@ -14,6 +14,7 @@
 # make install           put modules and tools where the system finds them
 # make uninstall         remove them
 # make dkms              build and install through DKMS, for every kernel
+# make deb               packages for Debian: module by DKMS, tool, library
 # make clean
 
 VERSION := 0.1.0
@@ -97,17 +98,35 @@ uninstall:
 	$(DEPMOD) -b $(INSTALL_MOD_PATH)/ $(kver)
 	+$(MAKE) -C $(top)/tools/smc uninstall PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)
 
-dkms_src := /usr/src/smc-$(VERSION)
+dkms_src = $(DESTDIR)/usr/src/smc-$(VERSION)
+
+# what DKMS builds the modules from
+dkms-source:
+	install -d $(dkms_src)
+	cd $(top) && find Makefile Kbuild Kconfig dkms.conf include net scripts/probe \
+		-type f \( $(is_source) -o -name dkms.conf \) -print | cpio -pdm --quiet $(dkms_src)
 
 dkms:
 	@[ ! -e $(moddir)/smc.ko ] || { echo "make uninstall first: $(moddir)"; exit 1; }
 	dkms remove -m smc -v $(VERSION) --all 2>/dev/null || :
 	rm -rf $(dkms_src)
-	install -d $(dkms_src)
-	cd $(top) && find Makefile Kbuild Kconfig dkms.conf include net scripts/probe \
-		-type f \( $(is_source) -o -name dkms.conf \) -print | cpio -pdm --quiet $(dkms_src)
+	+$(MAKE) dkms-source
 	dkms add -m smc -v $(VERSION)
 	dkms install -m smc -v $(VERSION)
+
+deb_out = $(if $(OUT),$(build),$${SMC_CACHE:-$$HOME/.cache/smc-bench}/deb)
+
+# The packages are built from a copy, so the tree stays clean.
+deb:
+	rm -rf "$(deb_out)/smc-ng"
+	install -d "$(deb_out)/smc-ng"
+	cd $(top) && find Makefile Kbuild Kconfig README.md LICENSE dkms.conf Documentation debian \
+		include net scripts/probe tools/smc -type f ! -name '*.o' -print | \
+		cpio -pdm --quiet "$(deb_out)/smc-ng"
+	+$(MAKE) -C "$(deb_out)/smc-ng/tools/smc" clean OUT=.
+	cd "$(deb_out)/smc-ng" && env -u MAKEFLAGS -u OUT dpkg-buildpackage -b -us -uc
+	lintian --fail-on error "$(deb_out)"/smc-ng_$(VERSION)_*.changes
+	@echo "packages: $(deb_out)"
 
 demo:
 	$(top)/scripts/setup
@@ -149,5 +168,5 @@ clean-modules:
 	+$(if $(wildcard $(KDIR)/Makefile),$(kbuild) clean)
 
 .PHONY: all modules shadow tools install install-modules install-tools \
-	check-tools uninstall dkms demo check check-long check-native programs bench \
+	check-tools uninstall dkms dkms-source deb demo check check-long check-native programs bench \
 	bench-quick lint clean clean-modules

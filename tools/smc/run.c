@@ -12,9 +12,9 @@
 
 #define LIBRARY "libsmc-preload.so"
 
-static bool is_library(char *path, size_t size, const char *dir, const char *below)
+static bool is_library(char *path, size_t size, const char *dir, const char *name)
 {
-	int n = snprintf(path, size, "%s%s/%s", dir, below, LIBRARY);
+	int n = snprintf(path, size, "%s%s", dir, name);
 
 	return n > 0 && (size_t)n < size && !access(path, R_OK);
 }
@@ -37,10 +37,10 @@ bool run_find_library(char path[PATH_MAX])
 	self[len > 0 ? len : 0] = '\0';
 	if (len > 0)
 		*strrchr(self, '/') = '\0';
-	if (!is_library(path, PATH_MAX, self, "") &&
-	    !is_library(path, PATH_MAX, self, "/../lib/smc") &&
-	    !is_library(path, PATH_MAX, SMC_LIBDIR, "")) {
-		fprintf(stderr, "smc: no %s, neither here nor in %s\n", LIBRARY, SMC_LIBDIR);
+	if (!is_library(path, PATH_MAX, self, "/" LIBRARY) &&
+	    !is_library(path, PATH_MAX, self, "/../lib/smc/" LIBRARY) &&
+	    !is_library(path, PATH_MAX, SMC_LIBRARY, "")) {
+		fprintf(stderr, "smc: no %s here, and no %s\n", LIBRARY, SMC_LIBRARY);
 		return false;
 	}
 	/* These characters separate names for the loader, or are special to systemd. */
