@@ -190,7 +190,8 @@ static bool has_smc(void)
 	int fd = socket(AF_INET, SOCK_STREAM, IPPROTO_SMC);
 
 	if (fd < 0)
-		fprintf(stderr, "smc: the kernel has no IPPROTO_SMC: %s (is the module installed?)\n",
+		fprintf(stderr,
+			"smc: the kernel has no IPPROTO_SMC: %s (is the module installed?)\n",
 			strerror(errno));
 	else
 		close(fd);
@@ -203,8 +204,7 @@ static const char *load_error(int err)
 	case ESRCH:
 	case ENOENT:
 	case EINVAL:
-		return "the kernel has no update_socket_protocol for BPF: that needs 6.6 or later, "
-		       "with BTF";
+		return "no update_socket_protocol for BPF: the kernel must be 6.6 or later, with BTF";
 	case EPERM:
 	case EACCES:
 		return "only root (CAP_BPF, CAP_PERFMON, CAP_NET_ADMIN) may do that";

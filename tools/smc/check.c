@@ -242,7 +242,7 @@ static void check_device(struct check *check)
 	if (dir)
 		closedir(dir);
 	if (!found)
-		verdict(check, WRONG, "RDMA", "an adapter with RoCE; for a test: rdma link add rxe0 type rxe netdev INTERFACE; or a PNETID, see smc pnet",
+		verdict(check, WRONG, "RDMA", "an adapter with RoCE, or a PNETID: see smc pnet",
 			"no RDMA device at %s", check->interface);
 }
 
@@ -286,7 +286,7 @@ static void check_interface(struct check *check)
 			"%s does not say whether pause frames are on", check->interface);
 	else
 		verdict(check, pause.rx_pause && pause.tx_pause ? RIGHT : DOUBTFUL, "pause",
-			"ethtool -A INTERFACE rx on tx on, and the same at the switch, unless it is lossless in another way",
+			"ethtool -A INTERFACE rx on tx on; the same at the switch",
 			"pause frames: receive %s, send %s", pause.rx_pause ? "on" : "off",
 			pause.tx_pause ? "on" : "off");
 	close(fd);

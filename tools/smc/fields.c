@@ -35,7 +35,7 @@ static void address_text(char *text, const struct nlattr *attr)
 	const struct in6_addr *addr = nla_data(attr);
 
 	if (nla_len(attr) < (int)sizeof(*addr))
-		strcpy(text, "?");
+		snprintf(text, TEXT_MAX, "?");
 	else if (IN6_IS_ADDR_V4MAPPED(addr))
 		inet_ntop(AF_INET, &addr->s6_addr[12], text, TEXT_MAX);
 	else
@@ -80,7 +80,7 @@ static bool field_text(char text[TEXT_MAX], const struct field *field, const str
 		return true;
 	case FIELD_INTERFACE:
 		if (!number(attr) || !if_indextoname(number(attr), text))
-			strcpy(text, "-");
+			snprintf(text, TEXT_MAX, "-");
 		return true;
 	case FIELD_NUMBER:
 	case FIELD_NEST:
@@ -135,7 +135,7 @@ void fields_row_of(const struct field *fields, struct nlattr **tb)
 		if (attr)
 			field_text(text, fields, attr);
 		else
-			strcpy(text, "-");
+			snprintf(text, sizeof(text), "-");
 		printf("%s%-*s", is_first ? "" : " ", fields->width, text);
 		is_first = false;
 	}

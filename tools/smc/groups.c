@@ -10,6 +10,7 @@
 #include "smc.h"
 
 static const char * const roles[] = { "client", "server" };
+
 static const char * const kinds[] = {
 	[SMC_LGR_NONE] = "none",
 	[SMC_LGR_SINGLE] = "single",
@@ -17,14 +18,17 @@ static const char * const kinds[] = {
 	[SMC_LGR_ASYMMETRIC_PEER] = "asymmetric-peer",
 	[SMC_LGR_ASYMMETRIC_LOCAL] = "asymmetric-local",
 };
+
 static const char * const dialects[] = { "rfc", "deployed" };
 static const char * const systems[] = { NULL, "z/OS", "Linux", "AIX" };
+
 static const char * const conditions[] = {
 	[SMC_LINK_IS_UNUSED] = "unused",
 	[SMC_LINK_IS_INACTIVE] = "inactive",
 	[SMC_LINK_IS_ACTIVATING] = "activating",
 	[SMC_LINK_IS_ACTIVE] = "active",
 };
+
 static const char * const port_states[] = { "down", "active" };
 
 #define NAMES(list) .kind = FIELD_NAME, .names = list, .nr_names = ARRAY_SIZE(list)

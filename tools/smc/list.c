@@ -16,7 +16,7 @@ struct printer {
 	bool verbose;
 };
 
-static_assert(ADDR_TEXT >= INET6_ADDRSTRLEN + sizeof("[]:65535"), "room for an address");
+static_assert(INET6_ADDRSTRLEN + sizeof("[]:65535") <= ADDR_TEXT, "room for an address");
 
 /* IPv4 addresses fill the first word only; the wildcard address of either family is zero. */
 static bool is_v4(const struct diag_sock *sock)

@@ -105,7 +105,7 @@ static int print_connections(void)
 	size_t mode;
 
 	if (err) {
-		fprintf(stderr, "smc: no answer of sock_diag (is the module smc_diag loaded?): %s\n",
+		fprintf(stderr, "smc: sock_diag: %s (is the module smc_diag loaded?)\n",
 			nl_geterror(err));
 		return EXIT_FAILURE;
 	}
@@ -114,8 +114,10 @@ static int print_connections(void)
 		const uint64_t *nr = connections.nr[mode];
 
 		if (mode == SMC_DIAG_MODE_SMCR) {
-			printf("smc_connections{mode=\"SMC-R\",role=\"client\"} %" PRIu64 "\n", nr[0]);
-			printf("smc_connections{mode=\"SMC-R\",role=\"server\"} %" PRIu64 "\n", nr[1]);
+			printf("smc_connections{mode=\"SMC-R\",role=\"client\"} %" PRIu64 "\n",
+			       nr[0]);
+			printf("smc_connections{mode=\"SMC-R\",role=\"server\"} %" PRIu64 "\n",
+			       nr[1]);
 		} else if (mode == SMC_DIAG_MODE_FALLBACK_TCP) {
 			printf("smc_connections{mode=\"TCP\",role=\"unknown\"} %" PRIu64 "\n",
 			       nr[0] + nr[1]);

@@ -89,9 +89,9 @@ static const char *elf_problem(const char *image, size_t size)
 /* Returns why the loader ignores preload libraries of this file, or NULL. */
 static const char *privilege_problem(int fd, const struct stat *st)
 {
-	if (st->st_mode & S_ISUID && st->st_uid != getuid())
+	if (st->st_mode & 04000 && st->st_uid != getuid())
 		return "is set-user-ID";
-	if (st->st_mode & S_ISGID && st->st_mode & S_IXGRP && st->st_gid != getgid())
+	if (st->st_mode & 02000 && st->st_mode & 0010 && st->st_gid != getgid())
 		return "is set-group-ID";
 	if (getuid() && fgetxattr(fd, "security.capability", NULL, 0) > 0)
 		return "has file capabilities";

@@ -89,10 +89,10 @@ static int print_version(void)
 
 	if (file) {
 		if (fscanf(file, "%63s", module) != 1)
-			strcpy(module, "unknown");
+			snprintf(module, sizeof(module), "unknown");
 		fclose(file);
 	} else if (!access("/sys/module/smc", F_OK)) {
-		strcpy(module, "another one, without a version");
+		snprintf(module, sizeof(module), "another one, without a version");
 	}
 	printf("smc %s\nmodule smc: %s\n", SMC_VERSION, module);
 	return 0;

@@ -151,7 +151,8 @@ static void put_family(void)
 
 	begin(GENL_ID_CTRL, CTRL_CMD_NEWFAMILY);
 	put_u16(CTRL_ATTR_FAMILY_ID, FAMILY_ID);
-	put_text(CTRL_ATTR_FAMILY_NAME, getenv("FAKE_PNET") ? SMCR_GENL_FAMILY_NAME : SMC_GENL_FAMILY_NAME);
+	put_text(CTRL_ATTR_FAMILY_NAME,
+		 getenv("FAKE_PNET") ? SMCR_GENL_FAMILY_NAME : SMC_GENL_FAMILY_NAME);
 	put_u32(CTRL_ATTR_VERSION, 1);
 	put_u32(CTRL_ATTR_HDRSIZE, 0);
 	put_u32(CTRL_ATTR_MAXATTR, 64);
@@ -321,6 +322,7 @@ static void put_pnet(const char *name, const char *eth, const char *ib, uint8_t 
 
 static void put_events(void)
 {
+	static const uint8_t v6[16] = { 0x20, 1, [15] = 1 };
 	size_t outer;
 
 	put_group(SMC_NETLINK_EVENT_LINK_UP);
@@ -335,7 +337,7 @@ static void put_events(void)
 	put_text(SMC_NLA_EVENT_TEXT, "the peer does not speak SMC");
 	put_u32(SMC_NLA_EVENT_REASON, 0x03010000);
 	put_u8(SMC_NLA_EVENT_ROLE, 0);
-	put(SMC_NLA_EVENT_PEER_ADDR, (uint8_t [16]){ 0x20, 1, [15] = 1 }, 16);
+	put(SMC_NLA_EVENT_PEER_ADDR, v6, sizeof(v6));
 	put_u16(SMC_NLA_EVENT_PEER_PORT, 443);
 	close_nest(outer);
 	end();
@@ -420,7 +422,7 @@ ssize_t sendmsg(int fd, const struct msghdr *msg, int flags)
 	return head->nlmsg_len;
 }
 
-/* Who joins the group gets two events, then the end of the tool. */
+/* A member of the group gets two events; then the messages end. */
 int setsockopt(int fd, int level, int name, const void *value, socklen_t len)
 {
 	if (level == SOL_NETLINK && name == NETLINK_ADD_MEMBERSHIP) {

@@ -71,8 +71,8 @@ static int find_unit(struct unit *unit, const struct args *args)
 		   ":-_.\\@") != len)
 		return wrong("\"%s\" is no name of a unit", word);
 	if (!is_bare && !strcmp(suffix, ".socket"))
-		return wrong("systemd itself makes the sockets of %s: attach its control group, "
-			     "with `smc attach init.scope`", word);
+		return wrong("systemd makes the sockets of %s itself: use `smc attach init.scope`",
+			     word);
 	snprintf(unit->name, sizeof(unit->name), "%s%s", word,
 		 is_bare || strcmp(suffix, ".service") ? ".service" : "");
 	unit->root = args->option['r'] ? args->option['r'] : "";
