@@ -30,7 +30,6 @@
 #include <linux/etherdevice.h>
 #include <linux/if_vlan.h>
 #include <linux/inetdevice.h>
-#include <linux/pci.h>
 #include <linux/rwsem.h>
 #include <linux/slab.h>
 #include <net/addrconf.h>
@@ -1068,54 +1067,6 @@ unsigned int smc_ib_lan_ends(struct net *net, const struct smc_ib_lan *lan,
 	return nr;
 }
 
-/**
- * smc_ib_begin_counts() - make the counters of a link part of those of its device
- * @end: local end of the link
- * @counts: zeroed
- *
- * Context: Process context. Takes the device's lock.
- */
-void smc_ib_begin_counts(const struct smc_ib_end *end, struct smc_ib_counts *counts)
-{
-	struct smc_ib_dev *dev = end->dev;
-
-	counts->port = end->port;
-	guard(spinlock_irqsave)(&dev->lock);
-	list_add_tail(&counts->node, &dev->links);
-}
-
-/**
- * smc_ib_end_counts() - leave the sums to the device
- * @end: local end of the link, which holds its reference
- * @counts: still readable afterwards; nothing counts any more
- *
- * Context: Process context. Takes the device's lock.
- */
-void smc_ib_end_counts(const struct smc_ib_end *end, struct smc_ib_counts *counts)
-{
-	struct smc_ib_dev *dev = end->dev;
-	int i;
-
-	guard(spinlock_irqsave)(&dev->lock);
-	list_del(&counts->node);
-	for (i = 0; i < SMC_IB_NR_COUNTS; i++)
-		dev->past[i] += atomic64_read(&counts->nr[i]);
-}
-
-static void smc_ib_view_counts(struct smc_ib_dev *dev, struct smc_ib_view *view)
-{
-	const struct smc_ib_counts *counts;
-	int i;
-
-	guard(spinlock_irqsave)(&dev->lock);
-	memcpy(view->counts, dev->past, sizeof(view->counts));
-	list_for_each_entry(counts, &dev->links, node) {
-		view->port[counts->port - 1].nr_links++;
-		for (i = 0; i < SMC_IB_NR_COUNTS; i++)
-			view->counts[i] += atomic64_read(&counts->nr[i]);
-	}
-}
-
 static void smc_ib_view_port(struct smc_ib_dev *dev, u8 port, const struct net *net,
 			     struct smc_ib_port_view *view)
 {
@@ -1129,22 +1080,12 @@ static void smc_ib_view_port(struct smc_ib_dev *dev, u8 port, const struct net *
 
 static void smc_ib_view(struct smc_ib_dev *dev, const struct net *net, struct smc_ib_view *view)
 {
-	struct device *parent = dev->ibdev->dev.parent;
 	u8 port;
 
 	memset(view, 0, sizeof(*view));
-	view->serial = dev->serial;
-	strscpy(view->name, dev_name(&dev->ibdev->dev), sizeof(view->name));
-	/* the parent of a soft-RoCE device is its network device, if any */
-	if (parent && dev_is_pci(parent)) {
-		strscpy(view->bus_name, dev_name(parent), sizeof(view->bus_name));
-		view->pci_vendor = to_pci_dev(parent)->vendor;
-		view->pci_device = to_pci_dev(parent)->device;
-	}
-	view->nr_ports = dev->nr_ports;
+	smc_ib_view_dev(dev, view);
 	for (port = 1; port <= dev->nr_ports; port++)
 		smc_ib_view_port(dev, port, net, &view->port[port - 1]);
-	smc_ib_view_counts(dev, view);
 }
 
 /**

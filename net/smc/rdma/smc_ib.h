@@ -254,6 +254,7 @@ bool smc_ib_has_device(void);
 int smc_ib_changes(void);
 void smc_ib_recheck(void);
 
+void smc_ib_view_dev(struct smc_ib_dev *dev, struct smc_ib_view *view);
 bool smc_ib_next_view(struct net *net, u64 after, struct smc_ib_view *view);
 void smc_ib_begin_counts(const struct smc_ib_end *end, struct smc_ib_counts *counts);
 void smc_ib_end_counts(const struct smc_ib_end *end, struct smc_ib_counts *counts);

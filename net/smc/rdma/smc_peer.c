@@ -366,7 +366,8 @@ void smc_peer_declined(const struct sock *tsk, const struct sockaddr *addr,
 		return;
 	smc_stat_inc(net, SMC_STAT_SERVICE_PAUSED);
 	trace_smc_service_paused(tsk, addr, reason, diagnosis,
-				 min(SMC_PEER_PAUSE_MS, READ_ONCE(smc_net(net)->set.peer_memory_ms)));
+				 min(SMC_PEER_PAUSE_MS,
+				     READ_ONCE(smc_net(net)->set.peer_memory_ms)));
 }
 
 /**
