@@ -204,7 +204,7 @@ static const char *load_error(int err)
 	case ESRCH:
 	case ENOENT:
 	case EINVAL:
-		return "no update_socket_protocol for BPF: the kernel must be 6.6 or later, with BTF";
+		return "no update_socket_protocol for BPF: needs a kernel from 6.6 on, with BTF";
 	case EPERM:
 	case EACCES:
 		return "only root (CAP_BPF, CAP_PERFMON, CAP_NET_ADMIN) may do that";

@@ -105,7 +105,7 @@ static bool check_address(struct check *check)
 	int err = getaddrinfo(check->host, check->port ? check->port : "4791", &hints, &found);
 
 	if (err)
-		return verdict(check, WRONG, "address", "name an address, or repair the name service",
+		return verdict(check, WRONG, "address", "name an address, or mend the name service",
 			       "%s: %s", check->host, gai_strerror(err));
 	memcpy(&check->peer, found->ai_addr, found->ai_addrlen);
 	check->len = found->ai_addrlen;
@@ -262,7 +262,8 @@ static void check_eid(struct check *check)
 	if (read_line("/proc/sys/net/smc/default_eid", line, sizeof(line)) && *line == '1')
 		nr++;
 	if (nr)
-		verdict(check, RIGHT, "EID", NULL, "%d, for version 2; the peer needs one of them", nr);
+		verdict(check, RIGHT, "EID", NULL,
+			"%d, for version 2; the peer needs one of them", nr);
 	else
 		verdict(check, check->is_same_subnet ? DOUBTFUL : WRONG, "EID",
 			"smc ueid add NAME on both hosts",

@@ -57,12 +57,16 @@ int completion_print(const struct command *commands, size_t nr)
 	       "\tCOMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
 	       "\t[[ $word != -* ]] || return 0\n"
 	       "\tcase ${COMP_WORDS[1]} in\n"
-	       "\trun) COMPREPLY+=($(compgen -c -- \"$word\")) ;;\n"
-	       "\tenable | disable)\n\t\tCOMPREPLY+=($(compgen -W \"$(systemctl list-unit-files"
-	       " --type=service --no-legend 2>/dev/null |\n\t\t\tcut -d ' ' -f 1)\" -- \"$word\"))"
-	       "\n\t\t;;\n"
-	       "\tattach | detach)\n\t\tCOMPREPLY+=($(cd /sys/fs/cgroup 2>/dev/null &&"
-	       " compgen -d -- \"$word\"))\n\t\t;;\n"
+	       "\t(run) COMPREPLY+=($(compgen -c -- \"$word\")) ;;\n"
+	       "\t(enable | disable)\n"
+	       "\t\tCOMPREPLY+=($(compgen -W \"$(systemctl list-unit-files \\\n"
+	       "\t\t\t--type=service --no-legend 2>/dev/null |\n"
+	       "\t\t\tcut -d ' ' -f 1)\" -- \"$word\"))\n"
+	       "\t\t;;\n"
+	       "\t(attach | detach)\n"
+	       "\t\tCOMPREPLY+=($(cd /sys/fs/cgroup 2>/dev/null &&\n"
+	       "\t\t\tcompgen -d -- \"$word\"))\n"
+	       "\t\t;;\n"
 	       "\tesac\n}\ncomplete -F _smc smc\n");
 	return 0;
 }

@@ -31,7 +31,6 @@ static const char * const conditions[] = {
 
 static const char * const port_states[] = { "down", "active" };
 
-#define NAMES(list) .kind = FIELD_NAME, .names = list, .nr_names = ARRAY_SIZE(list)
 #define COUNTS(attribute, title_, column_) \
 	{ attribute, "counts", title_, 12, .kind = FIELD_NEST, .column = column_ }
 
@@ -51,7 +50,8 @@ static const struct field counts[] = {
 
 static const struct field version2[] = {
 	{ SMC_NLA_LGR_V2_REL, "peer_release" },
-	{ SMC_NLA_LGR_V2_OS, "peer_system", NAMES(systems) },
+	{ SMC_NLA_LGR_V2_OS, "peer_system", .kind = FIELD_NAME, .names = systems,
+	  .nr_names = ARRAY_SIZE(systems) },
 	{ SMC_NLA_LGR_V2_NEG_EID, "eid", .kind = FIELD_TEXT },
 	{ SMC_NLA_LGR_V2_PEER_HOST, "peer_host", .kind = FIELD_TEXT },
 	{ }
@@ -59,13 +59,16 @@ static const struct field version2[] = {
 
 const struct field group_fields[] = {
 	{ SMC_NLA_LGR_R_ID, "id", "GROUP", 8, .kind = FIELD_HEX },
-	{ SMC_NLA_LGR_R_ROLE, "role", "ROLE", 6, NAMES(roles) },
+	{ SMC_NLA_LGR_R_ROLE, "role", "ROLE", 6, .kind = FIELD_NAME, .names = roles,
+	  .nr_names = ARRAY_SIZE(roles) },
 	{ SMC_NLA_LGR_R_PEER_ADDR, "peer_address", "PEER", 20, .kind = FIELD_ADDRESS },
 	{ SMC_NLA_LGR_R_PEER_ID, "peer_id", .kind = FIELD_BYTES },
 	{ SMC_NLA_LGR_R_VERSION, "version", "VER", 3 },
 	{ SMC_NLA_LGR_R_RELEASE, "release" },
-	{ SMC_NLA_LGR_R_DIALECT, "dialect", NAMES(dialects) },
-	{ SMC_NLA_LGR_R_TYPE, "type", "TYPE", 16, NAMES(kinds) },
+	{ SMC_NLA_LGR_R_DIALECT, "dialect", .kind = FIELD_NAME, .names = dialects,
+	  .nr_names = ARRAY_SIZE(dialects) },
+	{ SMC_NLA_LGR_R_TYPE, "type", "TYPE", 16, .kind = FIELD_NAME, .names = kinds,
+	  .nr_names = ARRAY_SIZE(kinds) },
 	{ SMC_NLA_LGR_R_LINKS, "links", "LINKS", 5 },
 	{ SMC_NLA_LGR_R_LINKS_MAX, "links_max" },
 	{ SMC_NLA_LGR_R_CONNS_NUM, "connections", "CONNS", 5 },
@@ -88,7 +91,8 @@ const struct field group_fields[] = {
 const struct field link_fields[] = {
 	{ SMC_NLA_LINK_LGR_ID, "group", "GROUP", 8, .kind = FIELD_HEX },
 	{ SMC_NLA_LINK_ID, "id", "LINK", 4 },
-	{ SMC_NLA_LINK_STATE, "state", "STATE", 10, NAMES(conditions) },
+	{ SMC_NLA_LINK_STATE, "state", "STATE", 10, .kind = FIELD_NAME, .names = conditions,
+	  .nr_names = ARRAY_SIZE(conditions) },
 	{ SMC_NLA_LINK_IB_DEV, "device", "DEVICE", 10, .kind = FIELD_TEXT },
 	{ SMC_NLA_LINK_IB_PORT, "port", "PORT", 4 },
 	{ SMC_NLA_LINK_NET_DEV, "interface", "INTERFACE", 10, .kind = FIELD_INTERFACE },
@@ -109,7 +113,8 @@ const struct field link_fields[] = {
 };
 
 static const struct field port_fields[] = {
-	{ SMC_NLA_DEV_PORT_STATE, "state", NAMES(port_states) },
+	{ SMC_NLA_DEV_PORT_STATE, "state", .kind = FIELD_NAME, .names = port_states,
+	  .nr_names = ARRAY_SIZE(port_states) },
 	{ SMC_NLA_DEV_PORT_NETDEV, "interface", .kind = FIELD_INTERFACE },
 	{ SMC_NLA_DEV_PORT_PNETID, "pnetid", .kind = FIELD_TEXT },
 	{ SMC_NLA_DEV_PORT_PNET_USR, "is_pnetid_set_by_user" },

@@ -72,17 +72,17 @@ static int print_fallback(int cmd, struct nlattr **tb, void *arg)
 
 static void print_links(const struct links *links)
 {
+	const struct link *end = links->link + links->nr;
 	const struct link *link;
 	size_t i;
 
-#define FOR_EACH_LINK for (link = links->link; link < links->link + links->nr; link++)
 #define LABELS "{lgr=\"%08x\",link=\"%u\",device=\"%s\"} %" PRIu64 "\n"
 	head("gauge", "link_active", "Whether the link carries connections");
-	FOR_EACH_LINK
+	for (link = links->link; link < end; link++)
 		printf("smc_link_active" LABELS, link->group, link->id, link->device,
 		       (uint64_t)link->is_active);
 	head("gauge", "link_connections", "Connections on the link");
-	FOR_EACH_LINK
+	for (link = links->link; link < end; link++)
 		printf("smc_link_connections" LABELS, link->group, link->id, link->device,
 		       link->connections);
 	for (i = 0; i < ARRAY_SIZE(link_counters); i++) {
@@ -90,12 +90,11 @@ static void print_links(const struct links *links)
 
 		snprintf(name, sizeof(name), "link_%s", link_counters[i].name);
 		head("counter", name, link_counters[i].help);
-		FOR_EACH_LINK
+		for (link = links->link; link < end; link++)
 			printf("smc_%s_total" LABELS, name, link->group, link->id, link->device,
 			       link->counts[link_counters[i].count]);
 	}
 #undef LABELS
-#undef FOR_EACH_LINK
 }
 
 static int print_connections(void)

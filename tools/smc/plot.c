@@ -117,8 +117,9 @@ static void draw_panel(FILE *file, const struct sample *samples, size_t nr, size
 				most = rate(&samples[i], panel, curve);
 	most = round_up(most);
 	fprintf(file, "<text x=\"%d\" y=\"%g\">%s</text>\n", LEFT, top - 12, panels[panel].title);
-	fprintf(file, "<rect x=\"%d\" y=\"%g\" width=\"%d\" height=\"%d\" fill=\"none\" stroke=\"#999\"/>\n",
-		LEFT, top, WIDTH, HEIGHT);
+	fprintf(file, "<rect x=\"%d\" y=\"%g\" width=\"%d\" height=\"%d\"", LEFT, top, WIDTH,
+		HEIGHT);
+	fputs(" fill=\"none\" stroke=\"#999\"/>\n", file);
 	for (i = 0; i <= 4; i++) {
 		y = top + HEIGHT - HEIGHT * i / 4.0;
 		quantity(text, most * i / 4);
@@ -132,8 +133,8 @@ static void draw_panel(FILE *file, const struct sample *samples, size_t nr, size
 		fprintf(file, "<text x=\"%zu\" y=\"%g\" fill=\"%s\">%s</text>\n",
 			LEFT + WIDTH - 150 + 80 * curve, top - 12, colours[curve],
 			panels[panel].names[curve]);
-		fprintf(file, "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"1.5\" points=\"",
-			colours[curve]);
+		fprintf(file, "<polyline fill=\"none\" stroke=\"%s\"", colours[curve]);
+		fputs(" stroke-width=\"1.5\" points=\"", file);
 		for (i = 1; i < nr; i++) {
 			x = LEFT + WIDTH * samples[i].seconds / last;
 			y = top + HEIGHT - HEIGHT * rate(&samples[i], panel, curve) / most;
@@ -154,8 +155,10 @@ static int draw(const char *path, const struct sample *samples, size_t nr)
 		fprintf(stderr, "smc: %s: %s\n", path, strerror(errno));
 		return EXIT_FAILURE;
 	}
-	fprintf(file, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" font-family=\"sans-serif\" font-size=\"12\">\n"
-		"<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n", LEFT + WIDTH + 40, height);
+	fprintf(file, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\"",
+		LEFT + WIDTH + 40, height);
+	fputs(" font-family=\"sans-serif\" font-size=\"12\">\n", file);
+	fputs("<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n", file);
 	for (panel = 0; panel < ARRAY_SIZE(panels); panel++)
 		draw_panel(file, samples, nr, panel);
 	fputs("</svg>\n", file);

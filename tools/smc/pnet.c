@@ -138,7 +138,8 @@ static int pnet_add_words(const char *words[], int nr, bool dry,
 	attrs[1].text = words[2];
 	if (is_device)
 		attrs[2] = (struct genl_attr){ SMC_PNETID_IBPORT, NULL, *port - '0' };
-	return dry ? 0 : genl_ask(SMCR_GENL_FAMILY_NAME, SMC_PNETID_ADD, attrs, NULL, NULL, explain);
+	return dry ? 0 : genl_ask(SMCR_GENL_FAMILY_NAME, SMC_PNETID_ADD, attrs, NULL, NULL,
+				  explain);
 }
 
 /**

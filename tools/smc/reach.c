@@ -41,10 +41,14 @@ static bool find_program(char path[PATH_MAX], const char *name)
 	return false;
 }
 
+#define ELF_HEAD	ElfW(Ehdr)
+#define ELF_PART	ElfW(Phdr)
+#define ELF_NOTE	ElfW(Nhdr)
+
 /* The linker of Go leaves a note of this owner in each program. */
 static bool has_go_note(const char *notes, size_t size)
 {
-	const ElfW(Nhdr) *note;
+	const ELF_NOTE *note;
 	size_t len;
 
 	for (; size >= sizeof(*note) + 4; notes += len, size -= len) {
@@ -63,17 +67,17 @@ static bool has_go_note(const char *notes, size_t size)
 /* Returns why the library does not reach an ELF file of SIZE bytes, or NULL. */
 static const char *elf_problem(const char *image, size_t size)
 {
-	const ElfW(Ehdr) *head = (const void *)image;
+	const ELF_HEAD *head = (const void *)image;
 	bool is_dynamic = false, is_go = false;
 	size_t i;
 
 	if (size < sizeof(*head) || memcmp(image, ELFMAG, SELFMAG) ||
 	    image[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) ||
-	    head->e_phentsize != sizeof(ElfW(Phdr)) || head->e_phoff > size ||
-	    head->e_phnum > (size - head->e_phoff) / sizeof(ElfW(Phdr)))
+	    head->e_phentsize != sizeof(ELF_PART) || head->e_phoff > size ||
+	    head->e_phnum > (size - head->e_phoff) / sizeof(ELF_PART))
 		return NULL;
 	for (i = 0; i < head->e_phnum; i++) {
-		const ElfW(Phdr) *part = (const ElfW(Phdr) *)(image + head->e_phoff) + i;
+		const ELF_PART *part = (const ELF_PART *)(image + head->e_phoff) + i;
 
 		if (part->p_type == PT_INTERP)
 			is_dynamic = true;

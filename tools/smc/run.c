@@ -45,7 +45,7 @@ bool run_find_library(char path[PATH_MAX])
 	}
 	/* These characters separate names for the loader, or are special to systemd. */
 	if (strpbrk(path, " :%\"\\")) {
-		fprintf(stderr, "smc: cannot preload \"%s\": its name has a blank, colon or the like\n",
+		fprintf(stderr, "smc: cannot preload \"%s\": blank, colon or the like in it\n",
 			path);
 		return false;
 	}

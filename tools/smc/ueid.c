@@ -135,7 +135,8 @@ int cmd_ueid(const struct args *args)
 			return wrong("\"%s\" is none of show, add, del and flush", what);
 		if (args->nr_words > 1)
 			return wrong("%s takes no EID", what);
-		return shows ? ueid_show(args->option['j']) : ueid_change(SMC_NETLINK_FLUSH_UEID, NULL);
+		return shows ? ueid_show(args->option['j']) :
+			       ueid_change(SMC_NETLINK_FLUSH_UEID, NULL);
 	}
 	if (args->nr_words < 2)
 		return wrong("%s which EID?", what);

@@ -61,14 +61,14 @@ static bool exists(const struct unit *unit)
 /* Returns 0, or the exit status after a message. */
 static int find_unit(struct unit *unit, const struct args *args)
 {
+	static const char allowed[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789:-_.\\@";
 	const char *word = args->words[0];
 	const char *suffix = strrchr(word, '.');
 	bool is_bare = !suffix || strchr(suffix, '@');
 	size_t len = strlen(word);
 
-	if (!len || *word == '.' || len > 200 ||
-	    strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-		   ":-_.\\@") != len)
+	if (!len || *word == '.' || len > 200 || strspn(word, allowed) != len)
 		return wrong("\"%s\" is no name of a unit", word);
 	if (!is_bare && !strcmp(suffix, ".socket"))
 		return wrong("systemd makes the sockets of %s itself: use `smc attach init.scope`",

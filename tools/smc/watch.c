@@ -162,10 +162,12 @@ static void print_course(struct course *course, const struct look *now, const st
 
 static void print_link(const struct link *link, const struct look *now, const struct look *before)
 {
+	static const int rates[] = { SMC_NLA_COUNT_TX_BYTES, SMC_NLA_COUNT_RX_BYTES,
+				     SMC_NLA_COUNT_TX_MSGS, SMC_NLA_COUNT_RX_MSGS };
 	double seconds = now->time - before->time;
 	static const struct link none;
 	const struct link *old = &none;
-	char text[4][16];
+	char text[ARRAY_SIZE(rates)][16];
 	size_t i;
 
 	for (i = 0; i < before->links.nr; i++)
@@ -174,12 +176,11 @@ static void print_link(const struct link *link, const struct look *now, const st
 			old = &before->links.link[i];
 	if (old == &none)
 		old = link;	/* no rate yet */
-#define RATE(n, count) amount(text[n], per_second(link->counts[count], old->counts[count], seconds))
+	for (i = 0; i < ARRAY_SIZE(rates); i++)
+		amount(text[i], per_second(link->counts[rates[i]], old->counts[rates[i]], seconds));
 	printf("%08x %-4u %-10s %-10s %5" PRIu64 " %9s %9s %9s %9s\n", link->group, link->id,
 	       link->is_active ? "active" : "inactive", link->device, link->connections,
-	       RATE(0, SMC_NLA_COUNT_TX_BYTES), RATE(1, SMC_NLA_COUNT_RX_BYTES),
-	       RATE(2, SMC_NLA_COUNT_TX_MSGS), RATE(3, SMC_NLA_COUNT_RX_MSGS));
-#undef RATE
+	       text[0], text[1], text[2], text[3]);
 }
 
 static const struct conn *same_conn(const struct look *look, const struct conn *conn)

@@ -2,11 +2,11 @@
 /*
  * The send ring of a connection: small at first, larger while much is sent.
  *
- * Operation: the handshake takes a ring of the least size, unless the application has set SO_SNDBUF.
- * A send() that finds it full asks for one of the full size (net.smc.wmem). Rings change only while
- * empty: until then the larger one waits, and send() finds no space. A connection that sends nothing
- * for a while returns it. So an idle connection has a small send ring, and no send fails or waits
- * for want of a larger one.
+ * Operation: the handshake takes a ring of the least size, unless the application has set
+ * SO_SNDBUF. A send() that finds it full asks for one of the full size (net.smc.wmem). Rings
+ * change only while empty: until then the larger one waits, and send() finds no space. A
+ * connection that sends nothing for a while returns it. So an idle connection has a small send
+ * ring, and no send fails or waits for want of a larger one.
  *
  * Ownership: conn->sndbuf is the ring in use, conn->sndbuf_other the one that is not: the larger
  * one while it waits, else the small one, to which the connection returns. Both are elements of the
@@ -49,6 +49,7 @@ static bool sndbuf_is_empty(const struct smc_conn *conn)
  */
 u32 smc_sndbuf_space(const struct smc_conn *conn)
 {
+	lockdep_assert_held(&conn->lock);
 	if (!sndbuf_is_waiting(conn))
 		return smc_conn_room(conn);
 	return sndbuf_is_empty(conn) ? conn->sndbuf_other.size : 0;

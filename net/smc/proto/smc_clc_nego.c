@@ -15,7 +15,8 @@ static const struct {
 	u32 code;
 	const char *text;
 } nego_reasons[] = {
-#define NEGO_REASON(id, code, text) [SMC_REASON_##id] = { code, text },
+#define NEGO_REASON(id, code, text) \
+	[SMC_REASON_##id] = { code, text },
 	SMC_DECLINES(NEGO_REASON)
 #undef NEGO_REASON
 	[SMC_REASON_OTHER] = { SMC_DECLINE_INTERR | 0xffff, "another reason" },
@@ -30,13 +31,11 @@ static const struct {
  */
 enum smc_reason smc_nego_reason(u32 code)
 {
-	switch (code) {
-#define NEGO_PLACE(id, code, ...) case code: return SMC_REASON_##id;
-	SMC_DECLINES(NEGO_PLACE)
-#undef NEGO_PLACE
-	default:
-		return SMC_REASON_OTHER;
-	}
+	enum smc_reason reason = 0;
+
+	while (reason < SMC_REASON_OTHER && nego_reasons[reason].code != code)
+		reason++;
+	return reason;
 }
 
 /**

@@ -41,6 +41,11 @@ static int ring_charge(struct smc_account *account, u32 bytes)
 	return 0;
 }
 
+static void ring_uncharge(struct smc_account *account, u32 bytes)
+{
+	ring_charged -= bytes;
+}
+
 static struct smc_conn *ring_next_conn(struct smc_link_group *lgr, unsigned long *pos)
 {
 	return (*pos)++ ? NULL : ring_member;
@@ -49,7 +54,7 @@ static struct smc_conn *ring_next_conn(struct smc_link_group *lgr, unsigned long
 #define smc_buf_get		ring_get
 #define smc_buf_put		ring_put
 #define smc_mem_charge		ring_charge
-#define smc_mem_uncharge(account, bytes)	((void)(ring_charged -= (bytes)))
+#define smc_mem_uncharge	ring_uncharge
 #define smc_core_queue_patient(...)	((void)ring_nr_grown++)
 #define smc_llc_queue_work(...)	((void)ring_nr_woken++)
 #define smc_lgr_next_conn	ring_next_conn
