@@ -43,8 +43,8 @@ static int dev_put_port(struct sk_buff *skb, int type, const struct smc_ib_port_
 	struct nlattr *nest = nla_nest_start(skb, type);
 
 	if (!nest ||
-	    nla_put_u8(skb, SMC_NLA_DEV_PORT_PNET_USR, 0) ||
-	    nla_put_string(skb, SMC_NLA_DEV_PORT_PNETID, "") ||
+	    nla_put_u8(skb, SMC_NLA_DEV_PORT_PNET_USR, smc_pnet_id_is_set(&port->pnet)) ||
+	    nla_put_string(skb, SMC_NLA_DEV_PORT_PNETID, port->pnet.text) ||
 	    nla_put_u32(skb, SMC_NLA_DEV_PORT_NETDEV, port->ifindex) ||
 	    nla_put_u8(skb, SMC_NLA_DEV_PORT_STATE, port->is_active) ||
 	    nla_put_u8(skb, SMC_NLA_DEV_PORT_VALID, 1) ||

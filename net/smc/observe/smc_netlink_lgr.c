@@ -49,6 +49,13 @@ static int lgr_put_limits(struct sk_buff *skb, const struct smc_link_group *lgr)
 }
 
 /* The attributes that deployed tools know. */
+/* That of the port of the first link, const once the group looks for further ports. */
+static const char *lgr_pnetid(const struct smc_link_group *lgr)
+{
+	/* pairs with smp_store_release() in llc_ports_follow() */
+	return smp_load_acquire(&lgr->llc.wants_links) ? lgr->llc.lan.pnet.text : "";
+}
+
 static int lgr_put_known(struct sk_buff *skb, const struct smc_link_group *lgr)
 {
 	const struct smc_lgr_key *key = &lgr->key;
@@ -56,7 +63,7 @@ static int lgr_put_known(struct sk_buff *skb, const struct smc_link_group *lgr)
 	if (nla_put_u32(skb, SMC_NLA_LGR_R_ID, lgr->id) ||
 	    nla_put_u8(skb, SMC_NLA_LGR_R_ROLE, key->role) ||
 	    nla_put_u8(skb, SMC_NLA_LGR_R_TYPE, READ_ONCE(lgr->type)) ||
-	    nla_put_string(skb, SMC_NLA_LGR_R_PNETID, "") ||
+	    nla_put_string(skb, SMC_NLA_LGR_R_PNETID, lgr_pnetid(lgr)) ||
 	    nla_put_u8(skb, SMC_NLA_LGR_R_VLAN_ID, key->vlan) ||
 	    nla_put_u32(skb, SMC_NLA_LGR_R_CONNS_NUM, READ_ONCE(lgr->nr_conns)) ||
 	    nla_put_u64_64bit(skb, SMC_NLA_LGR_R_NET_COOKIE, key->net->net_cookie,

@@ -1076,6 +1076,7 @@ static void smc_ib_view_port(struct smc_ib_dev *dev, u8 port, const struct net *
 	view->ifindex = ndev && net_eq(dev_net(ndev), net) ? ndev->ifindex : 0;
 	dev_put(ndev);
 	view->is_active = smc_ib_get_port(dev, port, &now);
+	smc_pnet_of_port(net, dev->ibdev, port, &view->pnet);
 }
 
 static void smc_ib_view(struct smc_ib_dev *dev, const struct net *net, struct smc_ib_view *view)

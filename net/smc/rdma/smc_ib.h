@@ -195,11 +195,13 @@ struct smc_ib_lan {
  * @ifindex: its network device, 0 if it is not in the caller's namespace
  * @is_active: its state is active
  * @nr_links: queue pairs on it
+ * @pnet: its PNETID in that namespace, or empty
  */
 struct smc_ib_port_view {
 	int ifindex;
 	bool is_active;
 	u32 nr_links;
+	struct smc_pnet_id pnet;
 };
 
 /**

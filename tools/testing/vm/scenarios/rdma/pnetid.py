@@ -289,6 +289,11 @@ def by_rxe0(t, ends):
                 ipaddress.ip_address(f"::ffff:{vm.ip}"), f"{vm.name}: GID")
 
 
+def listed(t, vm, what):
+    from smcvm import kernel
+    return "".join(vm.run(f"{t.guest_path(kernel.user_tool('smc'))} {what} -j").out.split())
+
+
 def beside(t):
     """The second card has no RNIC and carries TCP; the RNIC of the first one carries the data."""
     for vm in (t.a, t.b):
@@ -300,6 +305,8 @@ def beside(t):
     t.step("entries at the client only")
     talk(t, *host, "TCP", (PEERDECL, NODEV))
     change(t, t.a, ADD, name="NET1", eth="eth*", ib="rxe0")
+    for vm in (t.a, t.b):
+        t.check('"pnetid":"NET1"' in listed(t, vm, "devices"), f"{vm.name}: devices without PNETID")
     for eid in (None, EID):
         t.step(f"entries at both, EID {eid}")
         for vm in (t.a, t.b):
