@@ -29,7 +29,7 @@ static int smc_hs_ring_request(struct smc_hs *hs, const struct smc_buf_pool *poo
 		return sk->sk_userlocks & SOCK_RCVBUF_LOCK ? READ_ONCE(sk->sk_rcvbuf) / 2 :
 			smc_mem_fit(&hs->smc->conn->account, READ_ONCE(set->rmem));
 	return sk->sk_userlocks & SOCK_SNDBUF_LOCK ? READ_ONCE(sk->sk_sndbuf) / 2 :
-		SMC_BUF_MIN_SIZE;
+		smc_mem_fit(&hs->smc->conn->account, READ_ONCE(set->wmem));
 }
 
 /* Element size for the application's request in this group, RMB-09. */
@@ -44,17 +44,6 @@ static u32 smc_hs_ring_size(struct smc_hs *hs, int request)
 	size = smc_nego_size_bytes(smc_nego_size_code(request, max_code));
 	/* an RNIC cannot register more in one piece */
 	return max_t(u64, min_t(u64, size, most), SMC_BUF_MIN_SIZE);
-}
-
-/* The size that the send ring may have when much is sent, smc_sndbuf.c. */
-static void smc_hs_limit_sndbuf(struct smc_hs *hs)
-{
-	const struct smc_settings *set = &smc_net(hs->net)->set;
-	struct smc_conn *conn = hs->smc->conn;
-
-	if (!(hs->smc->sk->sk_userlocks & SOCK_SNDBUF_LOCK))
-		conn->sndbuf_most = smc_hs_ring_size(hs, smc_mem_fit(&conn->account,
-								     READ_ONCE(set->wmem)));
 }
 
 static int smc_hs_add_buf(struct smc_hs *hs)
@@ -162,7 +151,6 @@ static enum smc_hs_outcome smc_hs_get_ring(struct smc_hs *hs, struct smc_buf_poo
  */
 enum smc_hs_outcome smc_hs_get_sndbuf(struct smc_hs *hs)
 {
-	smc_hs_limit_sndbuf(hs);
 	return smc_hs_get_ring(hs, &hs->lgr->sends);
 }
 

@@ -12,9 +12,7 @@ import threading
 from common import serve
 
 timeout = 240
-RECV = 65536                # a receive ring
-RINGS = RECV + 16384        # of an idle connection, at one end
-STREAM = 1 << 20
+RINGS = 2 * 65536           # of a connection, at one end
 CGROUP = "/sys/fs/cgroup"
 MEM = 0x01010000
 SO_RESERVE_MEM = 73
@@ -303,7 +301,7 @@ def at_the_limit(t, port, size, n):
     s.expect("listening", t.left())
     c = t.half(t.b, limited, port=port, n=n, group="small", size=size)
     c.expect("ready", t.left())
-    t.b.write(f"{CGROUP}/small/memory.max", str(memory(t.b, "small", "current") + 16 * RECV))
+    t.b.write(f"{CGROUP}/small/memory.max", str(memory(t.b, "small", "current") + 8 * RINGS))
     c.gate("connect")
     t.expect_all("open", s, c)
     t.mode(t.b, "SMC-R", port, 1)
@@ -377,43 +375,6 @@ def conn_of(t, vm, port):
     return conns[0]
 
 
-def stream_in(h, port):
-    with h.listen(port) as ls, h.accept(ls) as c:
-        h.recv_exact(c, STREAM)
-        c.sendall(b"end")
-        h.at_end(c)
-
-
-def stream_out(h, port):
-    join("bench")
-    with h.connect(port) as s:
-        h.mark("idle")
-        h.gate("send")
-        s.sendall(bytes(STREAM))
-        h.recv_exact(s, 3)
-        h.mark("sent")
-        h.gate("end")
-
-
-def enlarged(t, _n):
-    """A stream gets a larger send ring, which goes back when nothing is sent."""
-    s = t.half(t.a, stream_in, port=5314)
-    s.expect("listening", t.left())
-    c = t.half(t.b, stream_out, port=5314)
-    c.expect("idle", t.left())
-    t.equal(conn_of(t, t.b, 5314)["sndbuf_size"], RINGS - RECV, "send ring at first")
-    before = sock_mem(t.b, "bench")
-    c.gate("send")
-    c.expect("sent", t.left())
-    t.equal(conn_of(t, t.b, 5314)["sndbuf_size"], RECV, "send ring of a stream")
-    t.wait(lambda: sock_mem(t.b, "bench") > before + RECV // 2, "the larger ring charged", 4)
-    t.wait(lambda: conn_of(t, t.b, 5314)["sndbuf_size"] == RINGS - RECV,
-           "the larger ring returned", 60)
-    t.wait(lambda: sock_mem(t.b, "bench") < before + RECV // 2, "the larger ring not charged", 20)
-    c.gate("end")
-    t.wait_all(s, c)
-
-
 def rings_that_fit(t, _n):
     """Little memory makes rings smaller, of the host or of the control group."""
     for vm in (t.a, t.b):
@@ -445,15 +406,14 @@ def run(t):
     for vm in (t.a, t.b):
         for name in ("bench", "front", "small", "tight"):
             cgroup(vm, name)
-        t.set(vm, rmb_idle_ms=3600000, rmem=RECV, wmem=RECV)
+        t.set(vm, rmb_idle_ms=3600000, rmem=RINGS // 2, wmem=RINGS // 2)
     for part in (reserved, charged, given_back, bounded, accepted, at_the_limit_of_a_listener,
                  above_the_mark):
         t.step(part.__name__)
         part(t, n)
     # the application's sizes: others would fit the group
-    for port, size, n in ((5307, RECV, 16), (5308, 8192, 40)):
+    for port, size, n in ((5307, RINGS // 2, 16), (5308, 8192, 40)):
         t.step(f"at the limit, buffers of {size} bytes")
         at_the_limit(t, port, size, n)
-    for part in (enlarged, rings_that_fit):
-        t.step(part.__name__)
-        part(t, n)
+    t.step("rings that fit")
+    rings_that_fit(t, n)
