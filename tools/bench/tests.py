@@ -168,7 +168,7 @@ class Beside(Count):
         super().__init__(f"connections beside {idle} idle", port, "hold {port}",
                          f"beside {{ip}} {{port}} {{n}} {idle}", 200,
                          sysctl={"net.smc.mem": f"{PAGES} {PAGES} {PAGES}",
-                                 "net.smc.rmem": "16384"})
+                                 "net.smc.rmem": "16384", "net.smc.wmem": "16384"})
         self.idle = idle
 
     def runs_on(self, side):

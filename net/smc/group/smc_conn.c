@@ -180,7 +180,6 @@ int smc_conn_join(struct smc_conn *conn, struct smc_link_group *lgr, struct smc_
 
 	conn->lgr = lgr;
 	conn->snd_geom = (struct smc_geom){ .size = conn->sndbuf.size };
-	conn->sndbuf_jiffies = jiffies;
 	conn->tx_prep = smc_cursor_start(conn->snd_geom);
 	conn->tx_sent = conn->tx_prep;
 	conn->tx_fin = conn->tx_prep;

@@ -126,11 +126,8 @@ struct smc_conn_rtt {
  * @rtoken: index in lgr->rtokens, -1 for none; under lgr->lock
  * @peer_index: element there
  * @rmbe: our element, read by us, written by the peer; const while there is a user
- * @sndbuf: our send ring, smc_sndbuf.c; under the socket lock and @lock
- * @sndbuf_other: the one that is not used; same
- * @sndbuf_most: size that it may have; const once in a group
- * @sndbuf_jiffies: no larger one is asked for before; under the socket lock
- * @snd_geom: geometry of @sndbuf, base 0; same
+ * @sndbuf: our send ring; same
+ * @snd_geom: its geometry, base 0
  * @rcu: lookups by token, or by socket without its lock, run under RCU
  * @cork_timer: bounds how long @tx_cork holds data back, TX-07; set up when first armed, under the
  *		socket lock
@@ -196,9 +193,6 @@ struct smc_conn {
 	u8 peer_index;
 	struct smc_buf_elem rmbe;
 	struct smc_buf_elem sndbuf;
-	struct smc_buf_elem sndbuf_other;
-	u32 sndbuf_most;
-	unsigned long sndbuf_jiffies;
 	struct smc_geom snd_geom;
 	struct rcu_head rcu;
 	struct timer_list cork_timer;

@@ -967,8 +967,7 @@ void smc_conn_drop(struct smc_conn *conn)
 {
 	if (!refcount_dec_and_test(&conn->holders))
 		return;
-	WARN_ON_ONCE(conn->rmbe.buf || conn->sndbuf.buf || conn->sndbuf_other.buf ||
-		     conn->tx_pages);
+	WARN_ON_ONCE(conn->rmbe.buf || conn->sndbuf.buf || conn->tx_pages);
 	kfree(conn->stamps);
 	kfree_rcu(conn, rcu);
 }
@@ -991,17 +990,13 @@ static u32 conn_dirty_bytes(const struct smc_conn *conn)
 static void conn_release_rings(struct smc_conn *conn, struct smc_link_group *lgr)
 {
 	guard(spinlock_bh)(&conn->lock);
-	smc_mem_uncharge(&conn->account, conn->rmbe.size + conn->sndbuf.size +
-			 conn->sndbuf_other.size);
+	smc_mem_uncharge(&conn->account, conn->rmbe.size + conn->sndbuf.size);
 	/* nothing is charged any more */
 	conn->rmbe.dirty = conn_dirty_bytes(conn);
 	if (conn->is_peer_done)
 		smc_buf_put(&lgr->rmbs, &conn->rmbe);
 	else
 		smc_buf_lose(&lgr->rmbs, &conn->rmbe);
-	if (conn->sndbuf_other.buf)
-		atomic_dec(&lgr->nr_enlarged);
-	smc_buf_put(&lgr->sends, &conn->sndbuf_other);
 	smc_buf_put(&lgr->sends, &conn->sndbuf);
 }
 

@@ -152,10 +152,6 @@ struct smc_lgr_key {
  *	       @lock
  * @is_growing: a task adds or gives back buffers, under @lock; it may wait for the peer
  * @is_mapping: a task maps or unmaps buffers on links, under @lock; it waits only for verbs
- * @sndbuf_work: adds a region of send rings, smc_sndbuf.c
- * @sndbuf_size: size of the rings of that region
- * @sndbuf_swept_ms: when larger rings were last checked for idleness; under @lock
- * @nr_enlarged: connections with a larger ring
  * @waitq: woken when @state, @is_growing, @is_mapping, link->users or LLC requests change
  * @fail_decline: how forming failed: a decline code if fallback is still allowed, 0 if the
  *		  connection must be reset
@@ -200,10 +196,6 @@ struct smc_link_group {
 	u32 max_pages;
 	bool is_growing;
 	bool is_mapping;
-	struct work_struct sndbuf_work;
-	u32 sndbuf_size;
-	u64 sndbuf_swept_ms;
-	atomic_t nr_enlarged;
 	wait_queue_head_t waitq;
 	enum smc_decline fail_decline;
 	bool fail_is_path;

@@ -34,7 +34,6 @@
 #include "group/smc_llc.h"
 #include "group/smc_llc_msg.h"
 #include "group/smc_pool.h"
-#include "group/smc_sndbuf.h"
 #include "group/smc_terminate.h"
 #include "observe/smc_trace.h"
 
@@ -844,7 +843,7 @@ static void llc_arm_timer(struct smc_link_group *lgr)
 	due = smc_llc_flow_deadline(&llc->flow);
 	if (idle_at)
 		due = min(due, idle_at);
-	due = min3(due, smc_pool_sweep_due(lgr), smc_sndbuf_due(lgr));
+	due = min(due, smc_pool_sweep_due(lgr));
 	due = min(due, llc->balance_at);
 	if (due == SMC_LLC_NO_DEADLINE && !llc->swept_at)
 		return;
@@ -902,7 +901,6 @@ static void llc_run(struct smc_link_group *lgr)
 	if (llc_now() >= llc->balance_at)
 		llc_balance(lgr);
 	smc_pool_sweep(lgr);
-	smc_sndbuf_sweep(lgr);
 	while (llc_feed_request(lgr))
 		;
 }
@@ -1000,7 +998,6 @@ void smc_llc_init(struct smc_link_group *lgr)
 	llc_task_init(lgr);
 	smc_failover_init(lgr);
 	smc_pool_init_sweep(lgr);
-	smc_sndbuf_init(lgr);
 	smc_llc_queue_open(lgr);
 	INIT_LIST_HEAD(&llc->requests);
 	llc->balance_at = SMC_LLC_NO_DEADLINE;

@@ -124,8 +124,8 @@ static void lgr_discard_buf(struct smc_link_group *lgr, struct smc_buf_pool *poo
  *
  * Context: Process context, may sleep. Expects no lock held. Takes lgr->lock.
  */
-void smc_pool_drop(struct smc_link_group *lgr, struct smc_buf_pool *pool, struct smc_buf *buf,
-		   struct smc_buf_elem *elem)
+static void smc_pool_drop(struct smc_link_group *lgr, struct smc_buf_pool *pool,
+			  struct smc_buf *buf, struct smc_buf_elem *elem)
 {
 	WARN_ON_ONCE(!READ_ONCE(lgr->is_growing));
 	guard(smc_link_map)(lgr);
@@ -217,8 +217,8 @@ static int lgr_map_links(struct smc_link_group *lgr, struct smc_buf *buf, bool i
  * Return: 0; -ECONNABORTED if there is no link; -ENOSPC if there are too many
  *	   regions; or what smc_buf_map_link() returns.
  */
-int smc_pool_add(struct smc_link_group *lgr, struct smc_buf_pool *pool, struct smc_buf *buf,
-		 struct smc_buf_elem *elem)
+static int smc_pool_add(struct smc_link_group *lgr, struct smc_buf_pool *pool,
+			struct smc_buf *buf, struct smc_buf_elem *elem)
 {
 	int rc;
 
@@ -254,7 +254,7 @@ static bool lgr_link_is_ready(const struct smc_link *link)
  * Context: Process context, sleeps. Expects no lock held. Takes lgr->lock.
  * Return: 0; -ECONNABORTED if there is no link; or what smc_buf_register() returns.
  */
-int smc_pool_register(struct smc_link_group *lgr, struct smc_buf *buf)
+static int smc_pool_register(struct smc_link_group *lgr, struct smc_buf *buf)
 {
 	int rc = -ECONNABORTED, missing = 0, err;
 	struct smc_link *link;
@@ -561,7 +561,7 @@ static int llc_request(struct smc_link_group *lgr, struct smc_llc_request *req)
  * Return: 0 once the peer knows it; -EREMOTEIO if the peer refuses; -ECONNABORTED if the
  *	   group has ended meanwhile, or no link can carry it.
  */
-int smc_pool_announce(struct smc_link_group *lgr, struct smc_buf *buf)
+static int smc_pool_announce(struct smc_link_group *lgr, struct smc_buf *buf)
 {
 	struct smc_llc_request req = { .nr_bufs = 1, .bufs = { buf } };
 	int rc = llc_request(lgr, &req);
@@ -569,7 +569,6 @@ int smc_pool_announce(struct smc_link_group *lgr, struct smc_buf *buf)
 	return rc == -EAGAIN ? -EREMOTEIO : rc;
 }
 
-/* On subsequent contact, and for send rings; first contact does both with the link. */
 static int lgr_publish_buf(struct smc_link_group *lgr, struct smc_buf *buf)
 {
 	int rc = smc_pool_register(lgr, buf);

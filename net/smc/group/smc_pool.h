@@ -7,12 +7,6 @@
 
 /* a new region: listed and mapped, registered, announced */
 int smc_pool_begin_grow(struct smc_link_group *lgr);
-int smc_pool_add(struct smc_link_group *lgr, struct smc_buf_pool *pool, struct smc_buf *buf,
-		 struct smc_buf_elem *elem);
-int smc_pool_register(struct smc_link_group *lgr, struct smc_buf *buf);
-int smc_pool_announce(struct smc_link_group *lgr, struct smc_buf *buf);
-void smc_pool_drop(struct smc_link_group *lgr, struct smc_buf_pool *pool, struct smc_buf *buf,
-		   struct smc_buf_elem *elem);
 int smc_pool_grow(struct smc_link_group *lgr, struct smc_buf_pool *pool, u32 size, bool is_up,
 		  struct smc_buf_elem *elem);
 void smc_pool_end_grow(struct smc_link_group *lgr);

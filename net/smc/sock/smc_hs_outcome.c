@@ -11,10 +11,10 @@
 #include "sock/smc_tcp.h"
 #include "sock/smc_wake.h"
 
-/* getsockopt() reports the sizes of the rings, of the send ring the largest that it may have. */
+/* getsockopt() reports the sizes of the rings. */
 static void smc_hs_announce_sizes(struct sock *sk, const struct smc_conn *conn)
 {
-	WRITE_ONCE(sk->sk_sndbuf, 2 * max(conn->sndbuf.size, conn->sndbuf_most));
+	WRITE_ONCE(sk->sk_sndbuf, 2 * conn->sndbuf.size);
 	WRITE_ONCE(sk->sk_rcvbuf, 2 * conn->rmbe.size);
 }
 

@@ -33,7 +33,7 @@ static int smc_hs_ring_request(struct smc_hs *hs, const struct smc_buf_pool *poo
 }
 
 /* Element size for the application's request in this group, RMB-09. */
-static u32 smc_hs_ring_size(struct smc_hs *hs, int request)
+static u32 smc_hs_ring_size(struct smc_hs *hs, const struct smc_buf_pool *pool)
 {
 	u64 most = (u64)rounddown_pow_of_two(READ_ONCE(hs->lgr->max_pages)) << PAGE_SHIFT;
 	u8 max_code = SMC_BSIZE_RFC_MAX;
@@ -41,7 +41,7 @@ static u32 smc_hs_ring_size(struct smc_hs *hs, int request)
 
 	if (!hs->is_first)
 		max_code = hs->lgr->params.max_size_code;
-	size = smc_nego_size_bytes(smc_nego_size_code(request, max_code));
+	size = smc_nego_size_bytes(smc_nego_size_code(smc_hs_ring_request(hs, pool), max_code));
 	/* an RNIC cannot register more in one piece */
 	return max_t(u64, min_t(u64, size, most), SMC_BUF_MIN_SIZE);
 }
@@ -50,8 +50,9 @@ static int smc_hs_add_buf(struct smc_hs *hs)
 {
 	struct smc_buf_pool *pool = hs->grow_pool;
 
-	return smc_pool_grow(hs->lgr, pool, smc_hs_ring_size(hs, smc_hs_ring_request(hs, pool)),
-			     !hs->is_first, smc_hs_ring(hs, pool));
+	/* first contact registers and announces it with the link */
+	return smc_pool_grow(hs->lgr, pool, smc_hs_ring_size(hs, pool), !hs->is_first,
+			     smc_hs_ring(hs, pool));
 }
 
 /**
@@ -108,8 +109,7 @@ static int smc_hs_try_ring(struct smc_hs *hs, struct smc_buf_pool *pool)
 	hs->growth = SMC_HS_GROW_NONE;
 	if (rc != SMC_HS_GROW_NONE)
 		return rc == SMC_HS_GROW_DONE ? 0 : rc;
-	rc = smc_buf_get(pool, smc_hs_ring_size(hs, smc_hs_ring_request(hs, pool)),
-			 smc_hs_ring(hs, pool));
+	rc = smc_buf_get(pool, smc_hs_ring_size(hs, pool), smc_hs_ring(hs, pool));
 	if (!rc)
 		smc_stat_inc(hs->net, pool->kind == SMC_BUF_RMB ? SMC_STAT_RMBE_REUSE :
 								  SMC_STAT_SNDBUF_REUSE);

@@ -37,7 +37,6 @@
 #include "group/smc_core.h"
 #include "group/smc_link.h"
 #include "group/smc_pages.h"
-#include "group/smc_sndbuf.h"
 #include "sock/smc_errqueue.h"
 #include "sock/smc_sock.h"
 #include "sock/smc_tx.h"
@@ -248,7 +247,7 @@ static bool tx_is_awaited(struct smc_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
 	return conn->tx_inflight &&
-	       (tx_unsent(conn) || smc_sndbuf_space(conn) < conn->snd_geom.size / 4 ||
+	       (tx_unsent(conn) || smc_conn_room(conn) < conn->snd_geom.size / 4 ||
 		conn->phase != SMC_CONN_OPEN || conn->ctl.tx_conn_sent ||
 		conn->keep_want.stall || conn->rtt.began_ns || conn->stamps || conn->tx_pages);
 }
@@ -483,7 +482,7 @@ static u32 tx_room(struct smc_conn *conn)
 	u32 room, backlog;
 
 	spin_lock_bh(&conn->lock);
-	room = smc_sndbuf_space(conn);
+	room = smc_conn_room(conn);
 	backlog = tx_backlog(conn);
 	spin_unlock_bh(&conn->lock);
 	if (backlog >= lowat)
@@ -502,7 +501,7 @@ static u32 tx_room(struct smc_conn *conn)
 bool smc_tx_is_writable(struct smc_conn *conn)
 {
 	guard(spinlock_bh)(&conn->lock);
-	return smc_sndbuf_space(conn) >= conn->snd_geom.size / 4 &&
+	return smc_conn_room(conn) >= conn->snd_geom.size / 4 &&
 	       2 * (u64)tx_backlog(conn) < tx_lowat(conn);
 }
 
@@ -681,10 +680,8 @@ static ssize_t tx_send_some(struct tx_call *call)
 	rc = tx_check(call);
 	if (rc)
 		return rc;
-	smc_sndbuf_switch(conn);
 	room = tx_room(conn);
 	if (!room) {
-		smc_sndbuf_enlarge(conn);
 		/* sending held back data makes room */
 		smc_tx_flush(conn);
 		return tx_wait(call);
