@@ -201,15 +201,18 @@ static void event_service(void *data, const struct sock *sk, const struct sockad
 {
 	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)addr;
 	const struct sockaddr_in *in = (const struct sockaddr_in *)addr;
-	struct in6_addr peer = in6->sin6_addr;
 	const struct net *net = sock_net(sk);
+	struct in6_addr peer;
 	struct smc_event ev;
 	int rc;
 
 	if (!event_begin(&ev, net, SMC_NETLINK_EVENT_SERVICE))
 		return;
+	/* an IPv4 address is shorter */
 	if (addr->sa_family == AF_INET)
 		ipv6_addr_set_v4mapped(in->sin_addr.s_addr, &peer);
+	else
+		peer = in6->sin6_addr;
 	rc = event_put_reason(&ev, reason, diagnosis);
 	/* the port is at one place in both families */
 	rc = rc ?: event_put_peer(&ev, &peer, in->sin_port);

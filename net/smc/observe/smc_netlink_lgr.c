@@ -48,7 +48,6 @@ static int lgr_put_limits(struct sk_buff *skb, const struct smc_link_group *lgr)
 	return 0;
 }
 
-/* The attributes that deployed tools know. */
 /* That of the port of the first link, const once the group looks for further ports. */
 static const char *lgr_pnetid(const struct smc_link_group *lgr)
 {
@@ -56,6 +55,7 @@ static const char *lgr_pnetid(const struct smc_link_group *lgr)
 	return smp_load_acquire(&lgr->llc.wants_links) ? lgr->llc.lan.pnet.text : "";
 }
 
+/* The attributes that deployed tools know. */
 static int lgr_put_known(struct sk_buff *skb, const struct smc_link_group *lgr)
 {
 	const struct smc_lgr_key *key = &lgr->key;
