@@ -18,9 +18,10 @@
  *   small beside HOST PORT N CONNS
  *                                as turns, beside CONNS connections that are idle
  *   small sink PORT              read what a stream announces, then answer
- *   small stream HOST PORT N SIZE [delay]
+ *   small stream HOST PORT N SIZE [delay|zerocopy]
  *                                one connection, N writes of SIZE bytes, an answer;
- *                                by Nagle's algorithm with "delay"
+ *                                by Nagle's algorithm with "delay", by MSG_ZEROCOPY
+ *                                with "zerocopy"
  *   small crowd HOST PORT N CONNS
  *                                N messages and answers over CONNS connections,
  *                                one under way on each
@@ -54,9 +55,12 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 
+#include <linux/errqueue.h>
+
 #define SIZE		64	/* bytes of a message, unless SIZE is given */
 #define READ		65536	/* bytes of a read in a stream */
 #define BIG		1048576	/* bytes of the largest message */
+#define MAX_LENT	16	/* sends without a copy before a notice is awaited */
 #define WARM_UP		50	/* rounds that do not count */
 #define BLOCK		20	/* connections of one kind in a row */
 #define MAX_BLOCKS	10000
@@ -265,6 +269,7 @@ struct load {
 	struct sockaddr_in addr;
 	int fd;
 	size_t size;
+	int is_zerocopy;
 };
 
 static void wait_answer(int fd)
@@ -474,15 +479,62 @@ static void rounds(const struct load *load, long n)
 	}
 }
 
+/* Sends whose pages the kernel still uses. */
+static uint32_t nr_lent;
+
+/* Waits until the kernel has returned the pages of some sends. */
+static void get_notice(int fd)
+{
+	char control[CMSG_SPACE(sizeof(struct sock_extended_err) + sizeof(struct sockaddr_in))];
+	struct msghdr msg = { .msg_control = control, .msg_controllen = sizeof(control) };
+	struct pollfd wait = { .fd = fd };
+	const struct sock_extended_err *err;
+
+	if (poll(&wait, 1, -1) < 0)
+		die("poll");
+	if (recvmsg(fd, &msg, MSG_ERRQUEUE) < 0)
+		die("notice");
+	err = (const void *)CMSG_DATA(CMSG_FIRSTHDR(&msg));
+	if (err->ee_errno || err->ee_origin != SO_EE_ORIGIN_ZEROCOPY) {
+		errno = EPROTO;
+		die("notice");
+	}
+	nr_lent -= err->ee_data - err->ee_info + 1;
+}
+
+/* As put_bytes(), from the pages of data. */
+static void put_pages(int fd, size_t len)
+{
+	size_t done = 0;
+
+	while (done < len) {
+		ssize_t n;
+
+		if (nr_lent == MAX_LENT)
+			get_notice(fd);
+		n = send(fd, data + done, len - done, MSG_NOSIGNAL | MSG_ZEROCOPY);
+		if (n < 0)
+			die("send");
+		nr_lent++;
+		done += n;
+	}
+}
+
 static void stream(const struct load *load, long n)
 {
 	char buf[SIZE] = "";
 
 	snprintf(buf, sizeof(buf), "%zu", n * load->size);
 	put_message(load->fd, buf);
-	while (n--)
-		put_bytes(load->fd, data, load->size);
+	while (n--) {
+		if (load->is_zerocopy)
+			put_pages(load->fd, load->size);
+		else
+			put_bytes(load->fd, data, load->size);
+	}
 	wait_answer(load->fd);
+	while (nr_lent)
+		get_notice(load->fd);
 }
 
 /* The size is the number of connections. */
@@ -534,10 +586,14 @@ static const struct way {
 static int run_way(const struct way *way, struct load *load, long n)
 {
 	long total = 0;
+	int one = 1;
 	char c;
 
 	if (way->is_connected)
 		load->fd = open_connection(&load->addr);
+	if (load->is_zerocopy &&
+	    setsockopt(load->fd, SOL_SOCKET, SO_ZEROCOPY, &one, sizeof(one)))
+		die("SO_ZEROCOPY");
 	do {
 		way->run(load, n);
 		printf("%ld\n", total += n);
@@ -546,14 +602,15 @@ static int run_way(const struct way *way, struct load *load, long n)
 	return 0;
 }
 
-/* The rest of the command line of a client with N: HOST PORT N [SIZE [delay]] */
+/* The rest of the command line of a client with N: HOST PORT N [SIZE [HOW]] */
 static int start_way(const struct way *way, int argc, char **argv)
 {
 	struct load load = { .addr = address(argv[0], argv[1]), .size = SIZE };
 
 	if (argc > 3)
 		load.size = strtoul(argv[3], NULL, 10);
-	nodelay = argc < 5;
+	nodelay = argc < 5 || strcmp(argv[4], "delay");
+	load.is_zerocopy = argc > 4 && !strcmp(argv[4], "zerocopy");
 	if (argc > 3 && (!load.size || load.size > way->most)) {
 		errno = EINVAL;
 		die(argv[3]);
@@ -570,7 +627,7 @@ static int refuse(void)
 	      "       small versus HOST PORT tcp|smc PORT tcp|smc MS\n"
 	      "       small turns|polls|idle HOST PORT N\n"
 	      "       small rounds HOST PORT N [SIZE]\n"
-	      "       small stream HOST PORT N SIZE [delay]\n"
+	      "       small stream HOST PORT N SIZE [delay|zerocopy]\n"
 	      "       small beside|crowd|waves HOST PORT N CONNS\n", stderr);
 	return 2;
 }

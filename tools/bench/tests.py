@@ -14,6 +14,7 @@ SERVER = "10.43.0.1"
 LOOPBACK = "127.0.0.1"
 BOTH = ("server", "client")
 SOCKETS = ("tcp", "ours", "stock")
+NOT_STOCK = ("tcp", "ours")
 # RDMA without this protocol, to count only: sockets of librdmacm, and verbs.c in place of
 # small.c, with the notice of a message in a SEND or in immediate data
 VERBS = {"verbs": "send", "verbs-imm": "imm"}
@@ -123,18 +124,18 @@ class Count(Test):
 
     Unlike a rate, their number hardly depends on the load of the host. The first N operations
     do not count. Other work of a machine only adds instructions: the least of all rounds
-    counts, and the collection of huge pages is off meanwhile. It runs on SOCKETS and OTHERS.
+    counts, and the collection of huge pages is off meanwhile.
     """
 
     least_packets = 20      # few of them carry a stream of small writes
 
-    def __init__(self, name, port, server, client, n, others=(), is_local=False, **kw):
+    def __init__(self, name, port, server, client, n, sides=SOCKETS, is_local=False, **kw):
         ip = LOOPBACK if is_local else SERVER
         super().__init__(name, "insns", port, f"{small()} {server.format(port=port)}",
                          f"{small()} {client.format(ip=ip, port=port, n=n)}", None,
                          is_rate=False, is_local=is_local, **kw)
         self.n = n
-        self.others = others
+        self.sides = sides
         self.events = {}        # of each side, for each round: {machine: {event: number}}
 
     def commands(self, side):
@@ -145,7 +146,7 @@ class Count(Test):
                 for words in (self.server.split(), self.client.split())]
 
     def runs_on(self, side):
-        return side in SOCKETS or side in self.others
+        return side in self.sides
 
     def rounds(self, side, machine, name):
         """The values of all rounds in which the event could be counted."""
@@ -167,12 +168,9 @@ class Beside(Count):
     def __init__(self, port, idle):
         super().__init__(f"connections beside {idle} idle", port, "hold {port}",
                          f"beside {{ip}} {{port}} {{n}} {idle}", 200,
+                         sides=SOCKETS if idle <= 1000 else NOT_STOCK,
                          sysctl={"net.smc.mem": f"{PAGES} {PAGES} {PAGES}",
                                  "net.smc.rmem": "16384", "net.smc.wmem": "16384"})
-        self.idle = idle
-
-    def runs_on(self, side):
-        return side in ("tcp", "ours") or side == "stock" and self.idle <= 1000
 
 
 def iperf_mbit(out):
@@ -220,7 +218,8 @@ CLIENTS = {1: 400, 4: 1000, 16: 2000, 64: 2000, 256: 2000, 1000: 2000}
 AT_ONCE = (1, 4, 16, 64)
 IDLE = (1, 1000, 10000)
 # The operations of Documentation/performance.md, each with all its events
-DETAILED = ("ping-pong 64 B", "stream 64 KiB", "stream 64 B, coalesced", "stream 64 B",
+DETAILED = ("ping-pong 64 B", "stream 64 KiB", "stream 64 KiB, zero copy",
+            "stream 64 B, coalesced", "stream 64 B",
             "stream 1 KiB", "connections", "connections beside 10000 idle",
             "requests, 64 clients", "requests, 1000 clients")
 # How instructions grow: file, title, what grows, its values and their tests
@@ -239,15 +238,18 @@ SCALES = (
 
 
 def operations():
-    """Name, server, client, operations to count, sides beside SOCKETS."""
+    """Name, server, client, operations to count, sides if not SOCKETS."""
     for size, (rounds, _) in SIZES.items():
         yield (f"ping-pong {size_label(size)}", f"server {{port}} {size}",
-               f"rounds {{ip}} {{port}} {{n}} {size}", rounds, RDMA)
+               f"rounds {{ip}} {{port}} {{n}} {size}", rounds, (*SOCKETS, *RDMA))
     for size, (_, writes) in SIZES.items():
         yield (f"stream {size_label(size)}", "sink {port}",
-               f"stream {{ip}} {{port}} {{n}} {size}", writes, RDMA)
+               f"stream {{ip}} {{port}} {{n}} {size}", writes, (*SOCKETS, *RDMA))
     yield ("stream 64 B, coalesced", "sink {port}", "stream {ip} {port} {n} 64 delay", 20000)
-    yield ("connections", "server {port}", TURN, 300, ("rsockets",))
+    # the other module has no SO_ZEROCOPY
+    yield ("stream 64 KiB, zero copy", "sink {port}",
+           "stream {ip} {port} {n} 65536 zerocopy", 400, NOT_STOCK)
+    yield ("connections", "server {port}", TURN, 300, (*SOCKETS, "rsockets"))
     for n in AT_ONCE:
         yield (f"connections, {n} at a time", "hold {port}", f"waves {{ip}} {{port}} {{n}} {n}",
                320)
