@@ -185,7 +185,7 @@ enum smc_lgr_r_attr {
 	SMC_NLA_LGR_R_V2		= 8,	/* nest, enum smc_lgr_r_v2_attr */
 	SMC_NLA_LGR_R_NET_COOKIE	= 9,	/* u64 */
 	SMC_NLA_LGR_R_PAD		= 10,
-	SMC_NLA_LGR_R_BUF_TYPE		= 11,	/* u8 */
+	SMC_NLA_LGR_R_BUF_TYPE		= 11,	/* u8, SMC_LGR_BUF_VIRTUAL */
 	SMC_NLA_LGR_R_SNDBUF_ALLOC	= 12,	/* uint, bytes */
 	SMC_NLA_LGR_R_RMB_ALLOC		= 13,	/* uint, bytes */
 
@@ -204,6 +204,8 @@ enum smc_lgr_r_attr {
 	SMC_NLA_LGR_R_RMB_USED		= 75,	/* uint, bytes of connections */
 	SMC_NLA_LGR_R_COUNTS		= 76,	/* nest, enum smc_count_attr: all its links */
 };
+
+#define SMC_LGR_BUF_VIRTUAL	1	/* rings are virtually contiguous */
 
 enum smc_lgr_kind {
 	SMC_LGR_NONE			= 0,

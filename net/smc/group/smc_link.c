@@ -290,6 +290,11 @@ static int link_publish(struct smc_link *link)
 struct smc_link *smc_link_create_at(struct smc_link_group *lgr, const struct smc_ib_end *end,
 				    unsigned int index)
 {
+	const struct smc_settings *set = &smc_net(lgr->key.net)->set;
+	const struct smc_wr_depth depth = {
+		.nr_sends = READ_ONCE(set->max_send_wr),
+		.nr_recvs = READ_ONCE(set->max_recv_wr),
+	};
 	struct smc_link *link;
 	int rc;
 
@@ -298,7 +303,7 @@ struct smc_link *smc_link_create_at(struct smc_link_group *lgr, const struct smc
 	link = link_alloc(lgr, index);
 	if (!link)
 		return ERR_PTR(-ENOMEM);
-	rc = smc_wr_create(&link->wr, end, smc_link_ops);
+	rc = smc_wr_create(&link->wr, end, &depth, smc_link_ops);
 	if (rc)
 		goto free;
 	rc = link_publish(link);

@@ -988,7 +988,8 @@ void smc_llc_init(struct smc_link_group *lgr)
 		.has_long_add_link = smc_llc_form_has_long(lgr->params.llc_form),
 		.max_conns = lgr->params.announced_max_conns,
 		.link_uid_base = lgr->id,
-		.test_link_idle_ms = READ_ONCE(set->testlink_time) * MSEC_PER_SEC,
+		.test_link_idle_ms = min_t(u64, (u64)READ_ONCE(set->testlink_time) * MSEC_PER_SEC,
+					   U32_MAX),
 		.test_link_tries = LLC_TEST_LINK_TRIES,
 		.timers = set->llc,
 	};

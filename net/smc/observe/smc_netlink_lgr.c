@@ -68,8 +68,7 @@ static int lgr_put_known(struct sk_buff *skb, const struct smc_link_group *lgr)
 	    nla_put_u32(skb, SMC_NLA_LGR_R_CONNS_NUM, READ_ONCE(lgr->nr_conns)) ||
 	    nla_put_u64_64bit(skb, SMC_NLA_LGR_R_NET_COOKIE, key->net->net_cookie,
 			      SMC_NLA_LGR_R_PAD) ||
-	    nla_put_u8(skb, SMC_NLA_LGR_R_BUF_TYPE,
-		       READ_ONCE(smc_net(key->net)->set.buf_type)))
+	    nla_put_u8(skb, SMC_NLA_LGR_R_BUF_TYPE, SMC_LGR_BUF_VIRTUAL))
 		return -EMSGSIZE;
 	/* version 2 has an EID */
 	if (!lgr->params.eid[0])

@@ -138,7 +138,9 @@ struct smc_settings {
 	int max_links;			/* 1..8 links in a link group, MAXL-02 */
 	int v21_max_conns;		/* 16..255 connections in a link group of version 2.1 */
 	int v21_max_links;		/* 1..2 links in a link group of version 2.1 */
-	int buf_type;			/* 1 or 2, both virtually contiguous */
+	int buf_type;			/* no effect; rings are virtually contiguous */
+	int max_send_wr;		/* messages in flight on a new link, 4 at least */
+	int max_recv_wr;		/* receives of a new link */
 	int testlink_time;		/* seconds of idle link before TEST LINK, 0 never */
 	int tcp_keepalive_min;		/* minimum seconds between TCP's own keepalives, KA-10 */
 	int clc_timeout_ms;		/* time limit of one CLC message, TMR-01 */

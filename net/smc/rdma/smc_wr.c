@@ -44,7 +44,7 @@
 #define SMC_WR_BUDGET		256	/* completions handled in a row, as the core does */
 #define SMC_WR_TICK		(HZ / 10)
 
-#define SMC_WR_TX_STRIDE	48	/* between messages of the transmit page, after ... */
+#define SMC_WR_TX_STRIDE	64	/* between messages in pages, after ... */
 #define SMC_WR_TX_LONG		(SMC_WR_CTRL_SLOTS * SMC_WR_LONG_LEN) /* ... the long ones */
 #define SMC_WR_MSG_SGE		2	/* a slot's message, and slot->more */
 #define SMC_WR_MIN_DATA_SLOTS	4
@@ -56,7 +56,9 @@
 #define SMC_WR_STALL_BYTES	32768	/* a path that moves so much per check is only slow */
 
 static_assert(SMC_WR_TX_STRIDE >= SMC_WR_MSG_LEN);
-static_assert(SMC_WR_TX_LONG + SMC_WR_DATA_SLOTS * SMC_WR_TX_STRIDE <= PAGE_SIZE);
+/* no message lies in two pages */
+static_assert(PAGE_SIZE % SMC_WR_TX_STRIDE == 0 && PAGE_SIZE % SMC_WR_LONG_LEN == 0);
+static_assert(SMC_WR_TX_LONG % SMC_WR_TX_STRIDE == 0 && PAGE_SIZE % SMC_WR_RECV_LEN == 0);
 static_assert(SMC_WR_RECV_MAX - SMC_WR_RECV_LEN <= PAGE_SIZE);
 static_assert(SMC_WR_MSG_SGE <= SMC_WR_MIN_SGE);
 static_assert(SMC_WR_MSG_LEN == SMC_LLC_LEN && SMC_WR_MSG_LEN == SMC_CDC_LEN);
@@ -870,19 +872,32 @@ int smc_wr_register(struct smc_wr *wr, struct ib_mr *mr, int access)
 	return rc;
 }
 
+/* Where the message of a slot lies in the pages of messages. */
+static unsigned int smc_wr_tx_offset(unsigned int slot)
+{
+	if (slot < SMC_WR_CTRL_SLOTS)
+		return slot * SMC_WR_LONG_LEN;
+	return SMC_WR_TX_LONG + (slot - SMC_WR_CTRL_SLOTS) * SMC_WR_TX_STRIDE;
+}
+
 /* Queue sizes that the device supports. */
-static int smc_wr_size(struct smc_wr *wr, const struct ib_device_attr *attrs)
+static int smc_wr_size(struct smc_wr *wr, const struct ib_device_attr *attrs,
+		       const struct smc_wr_depth *depth)
 {
 	int room = min(attrs->max_qp_wr, attrs->max_cqe) - SMC_WR_DRAIN;
 	int slots = (room - SMC_WR_REGS) / SMC_WR_PER_SLOT;
+	int sends = max_t(int, depth->nr_sends, SMC_WR_MIN_DATA_SLOTS);
 
 	if (attrs->max_send_sge < SMC_WR_MIN_SGE ||
 	    attrs->max_recv_sge < SMC_WR_RECV_SGE ||
 	    !attrs->max_fast_reg_page_list_len ||
 	    slots < SMC_WR_CTRL_SLOTS + SMC_WR_MIN_DATA_SLOTS)
 		return -EOPNOTSUPP;
-	wr->nr_slots = min(slots, SMC_WR_SLOTS);
-	wr->nr_recvs = min(room, SMC_WR_RECVS);
+	wr->nr_slots = min(slots, SMC_WR_CTRL_SLOTS + sends);
+	wr->nr_recvs = min_t(unsigned int, room, depth->nr_recvs);
+	wr->page_tx = SMC_WR_PAGE_RECV +
+		      DIV_ROUND_UP(wr->nr_recvs * SMC_WR_RECV_LEN, PAGE_SIZE);
+	wr->nr_pages = wr->page_tx + DIV_ROUND_UP(smc_wr_tx_offset(wr->nr_slots), PAGE_SIZE);
 	wr->max_sge = min(attrs->max_send_sge, SMC_WR_MAX_SGE);
 	wr->max_pages = attrs->max_fast_reg_page_list_len;
 	return 0;
@@ -894,9 +909,10 @@ static int smc_wr_alloc(struct smc_wr *wr)
 
 	wr->slots = kvcalloc(wr->nr_slots, sizeof(*wr->slots), GFP_KERNEL);
 	wr->recvs = kvcalloc(wr->nr_recvs, sizeof(*wr->recvs), GFP_KERNEL);
-	if (!wr->slots || !wr->recvs)
+	wr->page = kcalloc(wr->nr_pages, sizeof(*wr->page), GFP_KERNEL);
+	if (!wr->slots || !wr->recvs || !wr->page)
 		return -ENOMEM;
-	for (i = 0; i < SMC_WR_PAGES; i++) {
+	for (i = 0; i < wr->nr_pages; i++) {
 		wr->page[i].cpu = (u8 *)get_zeroed_page(GFP_KERNEL);
 		if (!wr->page[i].cpu)
 			return -ENOMEM;
@@ -909,15 +925,16 @@ static void smc_wr_free(struct smc_wr *wr)
 {
 	unsigned int i;
 
-	for (i = 0; i < SMC_WR_PAGES; i++)
+	for (i = 0; wr->page && i < wr->nr_pages; i++)
 		free_page((unsigned long)wr->page[i].cpu);
+	kfree(wr->page);
 	kvfree(wr->recvs);
 	kvfree(wr->slots);
 }
 
-static enum dma_data_direction smc_wr_page_dir(unsigned int page)
+static enum dma_data_direction smc_wr_page_dir(const struct smc_wr *wr, unsigned int page)
 {
-	return page == SMC_WR_PAGE_TX ? DMA_TO_DEVICE : DMA_FROM_DEVICE;
+	return page >= wr->page_tx ? DMA_TO_DEVICE : DMA_FROM_DEVICE;
 }
 
 static void smc_wr_unmap(struct smc_wr *wr, unsigned int nr_pages)
@@ -926,7 +943,7 @@ static void smc_wr_unmap(struct smc_wr *wr, unsigned int nr_pages)
 
 	for (i = 0; i < nr_pages; i++)
 		ib_dma_unmap_single(wr->end.dev->ibdev, wr->page[i].dma, PAGE_SIZE,
-				    smc_wr_page_dir(i));
+				    smc_wr_page_dir(wr, i));
 }
 
 static int smc_wr_map(struct smc_wr *wr)
@@ -934,9 +951,9 @@ static int smc_wr_map(struct smc_wr *wr)
 	struct ib_device *ibdev = wr->end.dev->ibdev;
 	unsigned int i;
 
-	for (i = 0; i < SMC_WR_PAGES; i++) {
+	for (i = 0; i < wr->nr_pages; i++) {
 		wr->page[i].dma = ib_dma_map_single(ibdev, wr->page[i].cpu, PAGE_SIZE,
-						    smc_wr_page_dir(i));
+						    smc_wr_page_dir(wr, i));
 		if (ib_dma_mapping_error(ibdev, wr->page[i].dma)) {
 			smc_wr_unmap(wr, i);
 			return -ENOMEM;
@@ -947,39 +964,35 @@ static int smc_wr_map(struct smc_wr *wr)
 
 static void smc_wr_lay_out(struct smc_wr *wr)
 {
-	unsigned int per_page = PAGE_SIZE / SMC_WR_RECV_LEN;
 	unsigned int i;
 
 	for (i = 0; i < wr->nr_slots; i++) {
 		struct smc_wr_slot *slot = &wr->slots[i];
-		unsigned int off = i * SMC_WR_LONG_LEN;
+		unsigned int off = smc_wr_tx_offset(i);
+		const struct smc_wr_page *page = &wr->page[wr->page_tx + off / PAGE_SIZE];
 
-		slot->room = SMC_WR_LONG_LEN;
-		if (i >= SMC_WR_CTRL_SLOTS) {
-			off = SMC_WR_TX_LONG + (i - SMC_WR_CTRL_SLOTS) * SMC_WR_TX_STRIDE;
-			slot->room = SMC_WR_MSG_LEN;
-		}
-
+		slot->room = i < SMC_WR_CTRL_SLOTS ? SMC_WR_LONG_LEN : SMC_WR_MSG_LEN;
 		slot->cqe.done = smc_wr_send_done;
 		slot->write_cqe.done = smc_wr_write_done;
 		slot->wr = wr;
 		slot->class = i < SMC_WR_CTRL_SLOTS ? SMC_WR_CTRL : SMC_WR_DATA;
-		slot->msg = wr->page[SMC_WR_PAGE_TX].cpu + off;
-		slot->msg_dma = wr->page[SMC_WR_PAGE_TX].dma + off;
+		slot->msg = page->cpu + off % PAGE_SIZE;
+		slot->msg_dma = page->dma + off % PAGE_SIZE;
 		list_add_tail(&slot->node, &wr->free[slot->class]);
 		wr->nr_free[slot->class]++;
 	}
 	for (i = 0; i < wr->nr_recvs; i++) {
 		struct smc_wr_recv *recv = &wr->recvs[i];
-		unsigned int off = i % per_page * SMC_WR_RECV_LEN;
+		unsigned int off = i * SMC_WR_RECV_LEN;
+		const struct smc_wr_page *page = &wr->page[SMC_WR_PAGE_RECV + off / PAGE_SIZE];
 
 		recv->cqe.done = smc_wr_recv_done;
 		recv->wr = wr;
-		recv->msg = wr->page[i / per_page].cpu + off;
+		recv->msg = page->cpu + off % PAGE_SIZE;
 		recv->rwr.wr_cqe = &recv->cqe;
 		recv->rwr.sg_list = recv->sge;
 		recv->rwr.num_sge = SMC_WR_RECV_SGE;
-		recv->sge[0].addr = wr->page[i / per_page].dma + off;
+		recv->sge[0].addr = page->dma + off % PAGE_SIZE;
 		recv->sge[0].length = SMC_WR_RECV_LEN;
 		recv->sge[1].addr = wr->page[SMC_WR_PAGE_MORE].dma;
 		recv->sge[1].length = SMC_WR_RECV_MAX - SMC_WR_RECV_LEN;
@@ -1063,8 +1076,9 @@ static int smc_wr_create_qp(struct smc_wr *wr)
 
 	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
 		rc = smc_wr_try_qp(wr, sizes[i]);
-		if (!rc || rc == -ENOMEM)
+		if (!rc)
 			break;
+		/* drivers also say ENOMEM for a queue that is too large */
 		wr->max_sge = SMC_WR_MIN_SGE;
 	}
 	return rc;
@@ -1086,6 +1100,7 @@ static int smc_wr_post_recvs(struct smc_wr *wr)
  * smc_wr_create() - make the queues of a link
  * @wr: overwritten
  * @end: local end; @wr takes a reference of its own
+ * @depth: what it should have
  * @ops: callbacks; ops->broken may be called at once
  *
  * The queue pair is in INIT with its receives posted, so no message that arrives from RTR on is
@@ -1096,7 +1111,7 @@ static int smc_wr_post_recvs(struct smc_wr *wr)
  *	   device is too small; -ENODEV if it is being removed; or what the verbs return.
  */
 int smc_wr_create(struct smc_wr *wr, const struct smc_ib_end *end,
-		  const struct smc_wr_ops *ops)
+		  const struct smc_wr_depth *depth, const struct smc_wr_ops *ops)
 {
 	int rc;
 
@@ -1116,7 +1131,7 @@ int smc_wr_create(struct smc_wr *wr, const struct smc_ib_end *end,
 	smc_ib_begin_counts(end, &wr->counts);
 	strscpy(wr->dev_name, end->dev->ibdev->name, sizeof(wr->dev_name));
 
-	rc = smc_wr_size(wr, &end->dev->ibdev->attrs);
+	rc = smc_wr_size(wr, &end->dev->ibdev->attrs, depth);
 	if (rc)
 		goto put_end;
 	rc = smc_wr_alloc(wr);
@@ -1162,7 +1177,7 @@ destroy_cqs:
 dealloc_pd:
 	ib_dealloc_pd(wr->pd);
 unmap:
-	smc_wr_unmap(wr, SMC_WR_PAGES);
+	smc_wr_unmap(wr, wr->nr_pages);
 free_mem:
 	smc_wr_free(wr);
 put_end:
@@ -1314,7 +1329,7 @@ void smc_wr_destroy(struct smc_wr *wr)
 	synchronize_rcu();
 	smc_wr_destroy_cqs(wr);
 	ib_dealloc_pd(wr->pd);
-	smc_wr_unmap(wr, SMC_WR_PAGES);
+	smc_wr_unmap(wr, wr->nr_pages);
 	smc_wr_free(wr);
 	smc_ib_end_counts(&wr->end, &wr->counts);
 	smc_ib_end_put(&wr->end);

@@ -23,21 +23,26 @@
 #define SMC_WR_MIN_SGE		2	/* source ring wraps once */
 #define SMC_WR_MAX_SGE		16	/* as large as the inline data; pages take one each */
 #define SMC_WR_RECV_SGE		2	/* a receive, and SMC_WR_PAGE_MORE */
-#define SMC_WR_DATA_SLOTS	64	/* for CDC */
 #define SMC_WR_CTRL_SLOTS	8	/* for LLC */
-#define SMC_WR_SLOTS		(SMC_WR_DATA_SLOTS + SMC_WR_CTRL_SLOTS)
-#define SMC_WR_RECVS		256
 #define SMC_WR_BATCH		16	/* completions of a queue taken at once */
 #define SMC_WR_REGS		4	/* registrations in flight */
 #define SMC_WR_RECV_LEN		64	/* the rest of a longer message is in SMC_WR_PAGE_MORE */
-#define SMC_WR_RECV_PAGES	DIV_ROUND_UP(SMC_WR_RECVS, PAGE_SIZE / SMC_WR_RECV_LEN)
-#define SMC_WR_PAGE_MORE	SMC_WR_RECV_PAGES	/* after the pages of receives */
-#define SMC_WR_PAGE_TX		(SMC_WR_PAGE_MORE + 1)
-#define SMC_WR_PAGES		(SMC_WR_PAGE_TX + 1)
+#define SMC_WR_PAGE_MORE	0	/* before the pages of receives */
+#define SMC_WR_PAGE_RECV	1
 
 struct smc_wr;
 
 enum smc_wr_class { SMC_WR_DATA, SMC_WR_CTRL };
+
+/**
+ * struct smc_wr_depth - how many work requests a link has; a small device has less
+ * @nr_sends: slots of SMC_WR_DATA
+ * @nr_recvs: receives
+ */
+struct smc_wr_depth {
+	unsigned int nr_sends;
+	unsigned int nr_recvs;
+};
 
 enum smc_wr_fault {		/* reason why a link is reported broken */
 	SMC_WR_FAULT_SEND,	/* a send or write completed in error, or not at all */
@@ -201,12 +206,14 @@ enum smc_wr_flag {
  * @reg_room: counts down from SMC_WR_REGS
  * @flags: bits of &enum smc_wr_flag
  * @slots: all slots
- * @nr_slots: their number, less than SMC_WR_SLOTS on a small device
+ * @nr_slots: their number
  * @recvs: all receives
  * @nr_recvs: their number
- * @page: pages of the receives; SMC_WR_PAGE_MORE for the rest of a long message, one for all
- *	  since a peer sends the next one only after the answer to the last (protocol.md);
- *	  SMC_WR_PAGE_TX for the slots' messages
+ * @page: SMC_WR_PAGE_MORE for the rest of a long message, one for all since a peer sends the next
+ *	  one only after the answer to the last (protocol.md); those of the receives; those of
+ *	  the slots' messages
+ * @nr_pages: their number
+ * @page_tx: the first of the last kind
  * @rx_jiffies: when the last message was received, KA-02
  * @is_peer_silent: the peer's RNIC or host no longer answers, KA-05; set once
  *
@@ -241,13 +248,15 @@ struct smc_wr {
 	unsigned int nr_slots;
 	struct smc_wr_recv *recvs;
 	unsigned int nr_recvs;
-	struct smc_wr_page page[SMC_WR_PAGES];
+	struct smc_wr_page *page;
+	unsigned int nr_pages;
+	unsigned int page_tx;
 	atomic_long_t rx_jiffies;
 	bool is_peer_silent;
 };
 
 int smc_wr_create(struct smc_wr *wr, const struct smc_ib_end *end,
-		  const struct smc_wr_ops *ops);
+		  const struct smc_wr_depth *depth, const struct smc_wr_ops *ops);
 int smc_wr_connect(struct smc_wr *wr, const struct smc_ib_peer *peer);
 int smc_wr_activate(struct smc_wr *wr, u32 psn, u8 timeout, u8 retries);
 void smc_wr_stop(struct smc_wr *wr);

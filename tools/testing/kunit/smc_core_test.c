@@ -62,7 +62,8 @@ static void core_unmap(struct smc_buf *buf, struct smc_wr *wr, unsigned int link
 	buf->map[link].mr = NULL;
 }
 
-int smc_wr_create(struct smc_wr *wr, const struct smc_ib_end *end, const struct smc_wr_ops *ops)
+int smc_wr_create(struct smc_wr *wr, const struct smc_ib_end *end, const struct smc_wr_depth *depth,
+		  const struct smc_wr_ops *ops)
 {
 	wr->ops = ops;
 	wr->qp = &core_qp;

@@ -46,7 +46,7 @@ static void every_default_is_within_its_limits(struct kunit *test)
 	}
 }
 
-/* As on deployed hosts, but testlink_time is bounded and buf_type 0 does not exist. */
+/* As on deployed hosts, but the defaults of rings and queues are larger. */
 static void names_that_deployed_hosts_know_keep_their_limits(struct kunit *test)
 {
 	static const struct row deployed[] = {
@@ -55,8 +55,10 @@ static void names_that_deployed_hosts_know_keep_their_limits(struct kunit *test)
 		{ .file = "smcr_max_links_per_lgr", .initial = 2, .min = 1, .max = 2 },
 		{ .file = "smcr_max_conns_per_lgr", .initial = 255, .min = 16, .max = 255 },
 		{ .file = "limit_smc_hs", .initial = 0, .min = 0, .max = 1 },
-		{ .file = "smcr_testlink_time", .initial = 30, .min = 0, .max = 24 * 3600 },
-		{ .file = "smcr_buf_type", .initial = 1, .min = 1, .max = 2 },
+		{ .file = "smcr_testlink_time", .initial = 30, .min = 0, .max = INT_MAX },
+		{ .file = "smcr_buf_type", .initial = 1, .min = 0, .max = 2 },
+		{ .file = "smcr_max_send_wr", .initial = 64, .min = 2, .max = 2048 },
+		{ .file = "smcr_max_recv_wr", .initial = 256, .min = 2, .max = 2048 },
 	};
 	u32 i, k;
 
