@@ -44,6 +44,7 @@
 #include "observe/smc_netlink.h"
 #include "observe/smc_netlink_event.h"
 #include "observe/smc_pnetid.h"
+#include "observe/smc_proc.h"
 #include "observe/smc_stats.h"
 #include "observe/smc_sysctl.h"
 
@@ -1027,9 +1028,12 @@ static int __init smc_init(void)
 	rc = smc_pnetid_init();
 	if (rc)
 		goto out_event;
-	rc = register_reboot_notifier(&smc_reboot_nb);
+	rc = smc_proc_init();
 	if (rc)
 		goto out_pnetid;
+	rc = register_reboot_notifier(&smc_reboot_nb);
+	if (rc)
+		goto out_proc;
 	rc = sock_register(&smc_family);
 	if (rc)
 		goto out_reboot;
@@ -1039,6 +1043,8 @@ static int __init smc_init(void)
 
 out_reboot:
 	unregister_reboot_notifier(&smc_reboot_nb);
+out_proc:
+	smc_proc_exit();
 out_pnetid:
 	smc_pnetid_exit();
 out_event:
@@ -1071,6 +1077,7 @@ static void __exit smc_exit(void)
 	smc_tcp_withdraw_sockets();
 	sock_unregister(PF_SMC);
 	unregister_reboot_notifier(&smc_reboot_nb);
+	smc_proc_exit();
 	smc_pnetid_exit();
 	smc_netlink_event_exit();
 	smc_netlink_exit();
