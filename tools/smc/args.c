@@ -17,6 +17,7 @@ static const struct option long_options[] = {
 	{ "interval", required_argument, NULL, 'i' },
 	{ "json", no_argument, NULL, 'j' },
 	{ "number", required_argument, NULL, 'n' },
+	{ "peers", no_argument, NULL, 'P' },
 	{ "plot", required_argument, NULL, 'p' },
 	{ "root", required_argument, NULL, 'r' },
 	{ "time", required_argument, NULL, 't' },

@@ -88,6 +88,23 @@ const struct field group_fields[] = {
 	{ }
 };
 
+static const struct field peer_fields[] = {
+	{ SMC_NLA_PEER_ADDR, "address", "PEER", 20, .kind = FIELD_ADDRESS },
+	{ SMC_NLA_PEER_ID, "id", "ID", 16, .kind = FIELD_BYTES },
+	{ SMC_NLA_PEER_HOST, "host", .kind = FIELD_TEXT },
+	{ SMC_NLA_PEER_GID, "gid", .kind = FIELD_TEXT },
+	{ SMC_NLA_PEER_LGRS, "groups", "GROUPS", 6 },
+	{ SMC_NLA_PEER_LINKS, "links", "LINKS", 5 },
+	{ SMC_NLA_PEER_CONNS, "connections", "CONNS", 5 },
+	COUNTS(SMC_NLA_PEER_COUNTS, "TX-BYTES", SMC_NLA_COUNT_TX_BYTES),
+	COUNTS(SMC_NLA_PEER_COUNTS, "RX-BYTES", SMC_NLA_COUNT_RX_BYTES),
+	COUNTS(SMC_NLA_PEER_COUNTS, "RETRIES", SMC_NLA_COUNT_RETRIES),
+	COUNTS(SMC_NLA_PEER_COUNTS, "TX-CLOSED", SMC_NLA_COUNT_TX_CLOSED),
+	COUNTS(SMC_NLA_PEER_COUNTS, "TX-ERRORS", SMC_NLA_COUNT_TX_ERRORS),
+	{ SMC_NLA_PEER_COUNTS, "counts", .kind = FIELD_NEST, .inner = counts },
+	{ }
+};
+
 const struct field link_fields[] = {
 	{ SMC_NLA_LINK_LGR_ID, "group", "GROUP", 8, .kind = FIELD_HEX },
 	{ SMC_NLA_LINK_ID, "id", "LINK", 4 },
@@ -206,6 +223,18 @@ int cmd_links(const struct args *args)
 {
 	return print_dump((struct dump){ "links", SMC_NETLINK_GET_LINK_SMCR, SMC_GEN_LINK_SMCR,
 					 link_fields, NULL }, args->option['j']);
+}
+
+/**
+ * peer_stats() - list the peers with sums over their groups
+ * @as_json: for programs
+ *
+ * Return: exit status.
+ */
+int peer_stats(bool as_json)
+{
+	return print_dump((struct dump){ "peers", SMC_NETLINK_GET_PEER_STATS, SMC_GEN_PEER_STATS,
+					 peer_fields, NULL }, as_json);
 }
 
 /**

@@ -113,7 +113,7 @@ const char *diag_state_name(uint8_t state);
 const char *diag_mode_name(uint8_t mode);
 
 /* genl.c: requests to the generic netlink families of the module */
-#define GENL_MAX 64		/* the highest attribute of a message */
+#define GENL_MAX 80		/* the highest attribute of a message */
 #define GENL_MAX_NESTED 80	/* of a nest */
 
 struct nlattr;
@@ -230,6 +230,7 @@ struct links {
 };
 
 int links_read(struct links *links);
+int peer_stats(bool as_json);
 extern const struct field group_fields[];
 extern const struct field link_fields[];
 

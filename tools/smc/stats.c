@@ -177,7 +177,7 @@ void stats_fallback(const struct nlattr *nest, const char **role, uint32_t *reas
 
 /**
  * cmd_stats() - print the counters, or draw them
- * @args: option a for zeros, j for JSON, p for a drawing, t for its time
+ * @args: option a for zeros, j for JSON, P for those of peers, p for a drawing, t for its time
  *
  * Return: exit status.
  */
@@ -192,6 +192,10 @@ int cmd_stats(const struct args *args)
 	int status, err;
 	size_t i;
 
+	if (args->option['P'] && (args->option['a'] || args->option['p'] || args->option['t']))
+		return wrong("--peers goes with -j only");
+	if (args->option['P'])
+		return peer_stats(args->option['j']);
 	if (args->option['p'])
 		return plot(args);
 	if (args->option['t'])

@@ -245,6 +245,25 @@ static void put_device(void)
 	end();
 }
 
+static void put_peer(void)
+{
+	static const uint8_t v4[16] = { [10] = 0xff, 0xff, 192, 0, 2, 7 };
+	static const uint8_t peer_id[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
+	size_t outer;
+
+	begin(FAMILY_ID, SMC_NETLINK_GET_PEER_STATS);
+	outer = open_nest(SMC_GEN_PEER_STATS);
+	put(SMC_NLA_PEER_ID, peer_id, sizeof(peer_id));
+	put(SMC_NLA_PEER_ADDR, v4, sizeof(v4));
+	put_text(SMC_NLA_PEER_HOST, "db7");
+	put_u32(SMC_NLA_PEER_LGRS, 2);
+	put_u32(SMC_NLA_PEER_LINKS, 4);
+	put_u32(SMC_NLA_PEER_CONNS, 9);
+	put_counts(SMC_NLA_PEER_COUNTS, 1000);
+	close_nest(outer);
+	end();
+}
+
 static void put_reason(uint8_t role, uint32_t reason, uint64_t count)
 {
 	size_t outer;
@@ -359,6 +378,8 @@ static void put_dump(uint8_t cmd)
 		put_link(9);
 	} else if (cmd == SMC_NETLINK_GET_DEV_SMCR) {
 		put_device();
+	} else if (cmd == SMC_NETLINK_GET_PEER_STATS) {
+		put_peer();
 	} else if (cmd == SMC_NETLINK_GET_STATS) {
 		put_stats();
 	} else if (cmd == SMC_NETLINK_GET_FBACK_STATS) {

@@ -19,6 +19,7 @@
 #include "observe/smc_netlink_dev.h"
 #include "observe/smc_netlink_lgr.h"
 #include "observe/smc_netlink_msg.h"
+#include "observe/smc_netlink_peer.h"
 #include "observe/smc_netlink_stats.h"
 
 /* Commands without attributes reject them. */
@@ -183,6 +184,14 @@ static const struct genl_ops smc_netlink_ops[] = {
 		       smc_netlink_no_policy),
 	SMC_NETLINK_DO(SMC_NETLINK_DISABLE_HS_LIMITATION, smc_netlink_set_limit,
 		       smc_netlink_no_policy),
+	{
+		.cmd = SMC_NETLINK_GET_PEER_STATS,
+		.start = smc_netlink_start_peers,
+		.dumpit = smc_netlink_dump_peers,
+		.done = smc_netlink_done_peers,
+		.policy = smc_netlink_no_policy,
+		.maxattr = SMC_NLA_EID_TABLE_MAX,
+	},
 };
 
 static const struct genl_multicast_group smc_netlink_groups[] = {

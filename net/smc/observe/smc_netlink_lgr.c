@@ -15,8 +15,6 @@
 #include "observe/smc_netlink_lgr.h"
 #include "observe/smc_netlink_msg.h"
 
-#define SMC_NETLINK_GID_LEN	40	/* eight groups of four digits, and NUL */
-
 static int lgr_put_host(struct sk_buff *skb, const struct smc_link_group *lgr)
 {
 	struct nlattr *nest = nla_nest_start(skb, SMC_NLA_LGR_R_V2_COMMON);
@@ -116,12 +114,20 @@ static void link_add_counts(const struct smc_link *link, u64 nr[SMC_IB_NR_COUNTS
 		nr[i] += atomic64_read(&link->wr.counts.nr[i]);
 }
 
-/* A link that carried data stays until the end of its group, so no count is lost. */
-static int lgr_put_links(struct sk_buff *skb, const struct smc_link_group *lgr)
+/**
+ * smc_netlink_add_counts() - add the counters of all links of a group so far
+ * @lgr: the group
+ * @nr: increased
+ *
+ * A link that carried data stays until the end of its group, so no count is lost.
+ *
+ * Context: Process context. Expects lgr->lock held.
+ * Return: the number of links that carry data.
+ */
+unsigned int smc_netlink_add_counts(const struct smc_link_group *lgr, u64 nr[SMC_IB_NR_COUNTS])
 {
-	u64 nr[SMC_IB_NR_COUNTS] = {};
 	const struct smc_link *link;
-	u8 nr_active = 0;
+	unsigned int nr_active = 0;
 	int i;
 
 	lockdep_assert_held(&lgr->lock);
@@ -134,7 +140,14 @@ static int lgr_put_links(struct sk_buff *skb, const struct smc_link_group *lgr)
 	}
 	list_for_each_entry(link, &lgr->old_links, node)
 		link_add_counts(link, nr);
-	if (nla_put_u8(skb, SMC_NLA_LGR_R_LINKS, nr_active))
+	return nr_active;
+}
+
+static int lgr_put_links(struct sk_buff *skb, const struct smc_link_group *lgr)
+{
+	u64 nr[SMC_IB_NR_COUNTS] = {};
+
+	if (nla_put_u8(skb, SMC_NLA_LGR_R_LINKS, smc_netlink_add_counts(lgr, nr)))
 		return -EMSGSIZE;
 	return smc_netlink_put_counts(skb, SMC_NLA_LGR_R_COUNTS, nr);
 }
@@ -159,14 +172,6 @@ int smc_netlink_put_lgr(struct sk_buff *skb, struct smc_link_group *lgr, bool ha
 	return 0;
 }
 
-static int link_put_gid(struct sk_buff *skb, int type, const u8 gid[16])
-{
-	char text[SMC_NETLINK_GID_LEN];
-
-	snprintf(text, sizeof(text), "%pI6", gid);
-	return nla_put_string(skb, type, text);
-}
-
 static int link_put_known(struct sk_buff *skb, const struct smc_link *link)
 {
 	const struct smc_ib_end *end = &link->wr.end;
@@ -174,8 +179,8 @@ static int link_put_known(struct sk_buff *skb, const struct smc_link *link)
 	if (nla_put_u8(skb, SMC_NLA_LINK_ID, link->num) ||
 	    nla_put_string(skb, SMC_NLA_LINK_IB_DEV, link->wr.dev_name) ||
 	    nla_put_u8(skb, SMC_NLA_LINK_IB_PORT, end->port) ||
-	    link_put_gid(skb, SMC_NLA_LINK_GID, end->gid.raw) ||
-	    link_put_gid(skb, SMC_NLA_LINK_PEER_GID, link->peer.gid) ||
+	    smc_netlink_put_gid(skb, SMC_NLA_LINK_GID, end->gid.raw) ||
+	    smc_netlink_put_gid(skb, SMC_NLA_LINK_PEER_GID, link->peer.gid) ||
 	    nla_put_u32(skb, SMC_NLA_LINK_CONN_CNT, atomic_read(&link->nr_conns)) ||
 	    nla_put_u32(skb, SMC_NLA_LINK_NET_DEV,
 			smc_ib_end_ifindex(end, link->lgr->key.net)) ||

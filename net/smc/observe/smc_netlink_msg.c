@@ -6,6 +6,7 @@
 #include "observe/smc_netlink_msg.h"
 
 #define SMC_NETLINK_TEXT_MAX	32
+#define SMC_NETLINK_GID_LEN	40	/* eight groups of four digits, and NUL */
 
 /* SMC_NLA_COUNT_* count from 1 in the same order. */
 static_assert(SMC_IB_TX_BYTES + 1 == SMC_NLA_COUNT_TX_BYTES);
@@ -72,6 +73,23 @@ int smc_netlink_put_padded(struct sk_buff *skb, int type, const u8 *text, unsign
 	for (i = 0; i < min_t(unsigned int, len, SMC_NETLINK_TEXT_MAX) && text[i]; i++)
 		copy[i] = isascii(text[i]) && isprint(text[i]) ? text[i] : '?';
 	return nla_put_string(skb, type, copy);
+}
+
+/**
+ * smc_netlink_put_gid() - add a GID as a string
+ * @skb: the message
+ * @type: of the attribute
+ * @gid: the GID
+ *
+ * Context: Any context.
+ * Return: 0 or -EMSGSIZE.
+ */
+int smc_netlink_put_gid(struct sk_buff *skb, int type, const u8 gid[16])
+{
+	char text[SMC_NETLINK_GID_LEN];
+
+	snprintf(text, sizeof(text), "%pI6", gid);
+	return nla_put_string(skb, type, text);
 }
 
 /**

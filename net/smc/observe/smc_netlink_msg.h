@@ -31,6 +31,7 @@ static inline struct smc_netlink_cursor *smc_netlink_cursor(struct netlink_callb
 void *smc_netlink_begin(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd);
 int smc_netlink_put_uint(struct sk_buff *skb, int type, u64 value);
 int smc_netlink_put_padded(struct sk_buff *skb, int type, const u8 *text, unsigned int len);
+int smc_netlink_put_gid(struct sk_buff *skb, int type, const u8 gid[16]);
 int smc_netlink_put_counts(struct sk_buff *skb, int type, const u64 nr[SMC_IB_NR_COUNTS]);
 
 #endif /* SMC_NETLINK_MSG_H */

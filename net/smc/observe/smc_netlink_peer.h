@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Counters of peers in netlink messages. */
+#ifndef SMC_NETLINK_PEER_H
+#define SMC_NETLINK_PEER_H
+
+struct netlink_callback;
+struct sk_buff;
+
+int smc_netlink_start_peers(struct netlink_callback *cb);
+int smc_netlink_dump_peers(struct sk_buff *skb, struct netlink_callback *cb);
+int smc_netlink_done_peers(struct netlink_callback *cb);
+
+#endif /* SMC_NETLINK_PEER_H */
