@@ -62,19 +62,40 @@ def leave(uid):
         fcntl.ioctl(s, SIOCSIFFLAGS, struct.pack("16sh22x", b"lo", IFF_UP))
 
 
+def in_child(h, func, *args, uid=None, unshare=0):
+    """Call FUNC(h, *ARGS) in a process of user UID, in new namespaces; its failure is ours."""
+    def inner():
+        if uid is not None:
+            os.setgroups([])
+            os.setgid(uid)
+            os.setuid(uid)
+        if unshare and libc.unshare(unshare):
+            err = ctypes.get_errno()
+            raise OSError(err, f"unshare: {os.strerror(err)}")
+        func(h, *args)
+    forked(h, inner)
+
+
 def apart(h, func, *args, uid=65534):
     """Call FUNC(h, *ARGS) as user UID, in a private user and network namespace.
 
     FUNC is root there, and lo is up. It runs in another process, because a process with
     threads cannot change its user namespace.
     """
+    def inner():
+        leave(uid)
+        func(h, *args)
+    forked(h, inner)
+
+
+def forked(h, func):
+    """Call FUNC() in another process."""
     r, w = os.pipe()
     pid = os.fork()
     if not pid:
         text = "done"
         try:
-            leave(uid)
-            func(h, *args)
+            func()
         except BaseException:
             text = traceback.format_exc()
         os.write(w, text.encode())

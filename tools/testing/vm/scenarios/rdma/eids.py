@@ -6,6 +6,8 @@ import os
 import struct
 import sys
 
+import netns
+
 kernels = ("stock",)
 ipv = (4,)
 dialects = (0,)
@@ -105,26 +107,9 @@ def by_nobody(h, genl, f):
     limit_is(h, genl, f, 1, "as before")
 
 
-def run_as(h, genl, uid, func):
-    """FUNC in a process of user UID; its failure is ours."""
-    r, w = os.pipe()
-    pid = os.fork()
-    if not pid:
-        text = "done"
-        try:
-            os.setgroups([])
-            os.setgid(uid)
-            os.setuid(uid)
-            with genl.Family("SMC_GEN_NETLINK") as f:
-                func(h, genl, f)
-        except BaseException as e:
-            text = repr(e)
-        os.write(w, text.encode())
-        os._exit(0)
-    os.close(w)
-    with os.fdopen(r, "rb") as pipe:
-        h.equal(pipe.read(), b"done", f"what user {uid} says")
-    os.waitpid(pid, 0)
+def with_family(h, genl, func):
+    with genl.Family("SMC_GEN_NETLINK") as f:
+        func(h, genl, f)
 
 
 def tool(h):
@@ -135,7 +120,7 @@ def tool(h):
         f.do(FLUSH)
         by_root(h, genl, f)
         limit_by_root(h, genl, f)
-        run_as(h, genl, 65534, by_nobody)
+        netns.in_child(h, with_family, genl, by_nobody, uid=65534)
         # every namespace shows the EIDs of the host
         had = eids(genl, f)
         h.equal(ctypes.CDLL(None).unshare(CLONE_NEWNET), 0, "unshare")

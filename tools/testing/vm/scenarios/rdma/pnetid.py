@@ -7,13 +7,13 @@ pair of veth, with a second RNIC for a second link. RDMA and VLANs restrict that
 
 covers: SEC-01 SEC-02 ADDL-02 FC-03
 """
-import ctypes
 import errno
 import ipaddress
 import os
 import struct
 import sys
 
+import netns
 from common import stream_client, stream_server
 
 kernels = ("stock", "debug")
@@ -26,7 +26,6 @@ N_IN, N_OUT = 200_003, 150_001
 EID = "SMC-BENCH.PNETID"
 NODEV, PEERDECL = 0x03030002, 0x05000000
 
-CLONE_NEWNET, CLONE_NEWUSER = 0x40000000, 0x10000000
 GET, ADD, DEL, FLUSH = range(1, 5)
 NAME, ETH, IB, IBPORT = range(1, 5)
 LIMIT = 256
@@ -192,29 +191,9 @@ def full(h, table):
     h.equal(table.ask(GET, 0, name="LONG")[2], rows, "a full table by its name")
 
 
-def in_child(h, func, uid=None, unshare=0):
-    """FUNC in a process of user UID, in namespaces of its own; its failure is ours."""
-    r, w = os.pipe()
-    pid = os.fork()
-    if not pid:
-        text = "done"
-        try:
-            if uid is not None:
-                os.setgroups([])
-                os.setgid(uid)
-                os.setuid(uid)
-            if unshare and ctypes.CDLL(None, use_errno=True).unshare(unshare):
-                raise OSError(ctypes.get_errno(), "unshare")
-            with Table() as table:
-                func(h, table)
-        except BaseException as e:
-            text = repr(e)
-        os.write(w, text.encode())
-        os._exit(0)
-    os.close(w)
-    with os.fdopen(r, "rb") as pipe:
-        h.equal(pipe.read(), b"done", f"what {func.__name__}() says")
-    os.waitpid(pid, 0)
+def with_table(h, func):
+    with Table() as table:
+        func(h, table)
 
 
 def by_nobody(h, table):
@@ -248,9 +227,10 @@ def tool(h):
         says(h, table, FLUSH, 0)
         by_root(h, table)
         full(h, table)
-        in_child(h, by_nobody, 65534)
-        in_child(h, in_namespace, unshare=CLONE_NEWNET)
-        in_child(h, by_owner, 65534, CLONE_NEWUSER | CLONE_NEWNET)
+        netns.in_child(h, with_table, by_nobody, uid=65534)
+        netns.in_child(h, with_table, in_namespace, unshare=netns.CLONE_NEWNET)
+        netns.in_child(h, with_table, by_owner, uid=65534,
+                       unshare=netns.CLONE_NEWUSER | netns.CLONE_NEWNET)
         h.equal(len(table.dump()), LIMIT, "entries of the first namespace")
         says(h, table, FLUSH, 0)
         h.equal(table.dump(), [], "entries in the end")
