@@ -277,6 +277,19 @@ static void remove_if_empty(int map)
 	rmdir(PIN_DIR);
 }
 
+/* Ends cmd_attach() and cmd_detach(): without groups nothing stays pinned. */
+static int finish(int dir, int map, uint64_t *ids, int status)
+{
+	if (dir >= 0)
+		remove_if_empty(map);
+	if (map >= 0)
+		close(map);
+	if (dir >= 0)
+		close(dir);
+	free(ids);
+	return status;
+}
+
 /**
  * cmd_attach() - let the programs of control groups use SMC sockets
  * @args: the groups: paths, also relative to the mount of cgroup2, or "self"
@@ -310,14 +323,7 @@ int cmd_attach(const struct args *args)
 	else
 		failed(args->words[i]);
 out:
-	if (dir >= 0)
-		remove_if_empty(map);
-	if (map >= 0)
-		close(map);
-	if (dir >= 0)
-		close(dir);
-	free(ids);
-	return status;
+	return finish(dir, map, ids, status);
 }
 
 /**
@@ -348,16 +354,7 @@ int cmd_detach(const struct args *args)
 	for (i = 0; map >= 0 && i < args->nr_words; i++)
 		if (bpf_map_delete_elem(map, &ids[i]) && errno != ENOENT)
 			status = failed(args->words[i]);
-	if (dir < 0)
-		status = EXIT_FAILURE;
-	else
-		remove_if_empty(map);
-	if (map >= 0)
-		close(map);
-	if (dir >= 0)
-		close(dir);
-	free(ids);
-	return status;
+	return finish(dir, map, ids, dir < 0 ? EXIT_FAILURE : status);
 }
 
 /**
