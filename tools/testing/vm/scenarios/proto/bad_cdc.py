@@ -134,50 +134,12 @@ def told_late(h, port):
     h.finish(s)
 
 
-def change_one(t, client, change, skip=0, frm="b"):
-    """Let CLIENT go and change one CDC of it, or of its server."""
-    t.expect_all("ready", client)
-    r = t.relay.rule(cdc=1, frm=frm, skip=skip, count=1, set=change)
-    client.gate("go")
-    return r
-
-
-class Beside:
-    """A second connection of the group, silent while a message of another one is changed."""
-
-    def __init__(self, t, port):
-        self.t, self.asked = t, 0
-        self.c = t.half(t.b, stays, port=port)
-        t.expect_all("connected", self.c)
-        t.mode(t.b, "SMC-R", port)
-        self.had = self.links()
-
-    def links(self):
-        """Counts of A and B; where no group is new all connections are in that of this one."""
-        return {name: [self.t.stat(vm, name) for vm in (self.t.a, self.t.b)]
-                for name in ("link_down", "lgr_new")}
-
-    def goes_on(self, what):
-        self.c.gate("more")
-        self.t.expect_all(f"more{self.asked}", self.c)
-        self.asked += 1
-        self.t.equal(self.links(), self.had, f"{what}: links lost and groups made")
-
-    def is_lost(self, what):
-        """A has deleted the link, and this connection has ended with it."""
-        self.c.gate("more")
-        self.t.wait_all(self.c)
-        self.t.check(self.c.value in TOLD,
-                     f"{what}: the connection beside ended with {self.c.value}")
-        self.t.check(self.links()["link_down"][0] > self.had["link_down"][0],
-                     f"{what}: no link is down")
-
-
 def end_one(t, port, what, change, skip=0, may_end=False):
     """One CDC of a connection is changed, and that ends it."""
+    from smcvm.changed import change_one
     t.step(what)
     c = t.half(t.b, victim, port=port)
-    r = change_one(t, c, change, skip)
+    r = change_one(t, c, cdc=1, skip=skip, set=change)
     t.wait_all(c)
     t.equal(t.relay.hits(r)[1], 1, f"{what}: CDC messages changed")
     t.relay.unrule()
@@ -196,6 +158,7 @@ def next_works(t, port):
 def run(t):
     if t.family != "smc":
         return
+    from smcvm.changed import Beside, change_one
     port = 5140
     t.set(t.a, immediate_data=0)
     t.no_groups()
@@ -209,7 +172,7 @@ def run(t):
     for name, change in DROPPED.items():
         t.step(name)
         c = t.half(t.b, repeater, port=port)
-        r = change_one(t, c, change)
+        r = change_one(t, c, cdc=1, set=change)
         t.wait(lambda: t.relay.hits(r)[1] == 1, f"{name}: a changed CDC", 20)
         c.gate("changed")
         t.wait_all(c)
@@ -220,7 +183,7 @@ def run(t):
     for flags in ("40", "20", "60"):
         t.step(f"flags {flags}")
         c = t.half(t.b, liar, port=port)
-        r = change_one(t, c, f"24:{flags}")
+        r = change_one(t, c, cdc=1, set=f"24:{flags}")
         t.wait_all(c)
         t.equal(t.relay.hits(r)[1], 1, f"flags {flags}: CDC messages changed")
         t.relay.unrule()
@@ -228,7 +191,7 @@ def run(t):
         next_works(t, port)
     t.step("reserved flags")
     c = t.half(t.b, unmoved, port=port)
-    r = change_one(t, c, "25:1f", frm="a")
+    r = change_one(t, c, frm="a", cdc=1, set="25:1f")
     t.wait(lambda: t.relay.hits(r)[1] == 1, "reserved flags: a changed CDC", 20)
     c.gate("changed")
     t.wait_all(c)
@@ -237,7 +200,7 @@ def run(t):
     next_works(t, port)
     t.step("U in a message of its own")
     c = t.half(t.b, told_late, port=port)
-    first = change_one(t, c, "24:40", frm="a")
+    first = change_one(t, c, frm="a", cdc=1, set="24:40")
     t.wait(lambda: t.relay.hits(first)[1] == 1, "a CDC with P", 20)
     # B asks for a message without data
     rules = [t.relay.rule(cdc=1, frm=frm, count=1, set=change)
@@ -249,7 +212,7 @@ def run(t):
     beside.goes_on("U in a message of its own")
     next_works(t, port)
     end_one(t, port, "wrong length", WRONG_LENGTH)
-    beside.is_lost("wrong length")
+    beside.is_lost("wrong length", TOLD)
     # B hears of it by TCP, and waits for an abort on a link that A has not any more
     t.wait(lambda: not t.b.sockets(state="PEERABORTWAIT"), "B learns that the link is lost", 10)
     next_works(t, port)

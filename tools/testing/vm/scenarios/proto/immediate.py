@@ -75,42 +75,30 @@ def agreed(t):
         t.restore("immediate_data")
 
 
-class Beside:
-    """A connection of the group that goes on."""
-
-    def __init__(self, t):
-        self.t, self.asked = t, 0
-        self.c = t.half(t.b, stays, port=PORT)
-        t.expect_all("connected", self.c)
-
-    def goes_on(self, what):
-        self.c.gate("more")
-        self.t.expect_all(f"more{self.asked}", self.c)
-        self.asked += 1
-        t = self.t
-        t.equal([t.stat(vm, "link_down") for vm in (t.a, t.b)], [0, 0], f"{what}: links lost")
-        t.wait_all(t.half(t.b, requests, port=PORT, back=50000))
-
-
 def change(t, what, **how):
     """Change the immediate data of one packet of B."""
+    from smcvm.changed import change_one
     c = t.half(t.b, chatty, port=PORT)
-    t.expect_all("ready", c)
-    r = t.relay.rule(proto="roce", opcode=WRITE_ONLY_IMM, frm="b", count=1, **how)
-    c.gate("go")
+    r = change_one(t, c, proto="roce", opcode=WRITE_ONLY_IMM, **how)
     t.wait(lambda: t.relay.hits(r)[1] == 1, f"{what}: changed data", 20)
     t.relay.unrule(r)
     return c
 
 
+def go_on(t, beside, what):
+    beside.goes_on(what)
+    t.wait_all(t.half(t.b, requests, port=PORT, back=50000))
+
+
 def checked(t):
+    from smcvm.changed import Beside
     t.reload(t.a, t.b)
     for vm in (t.a, t.b):
         # in larger rings the longest step may be right
         t.set(vm, rmem=1 << 16, wmem=1 << 16)
     s = t.half(t.a, serve_any, port=PORT)
     s.expect("listening")
-    beside = Beside(t)
+    beside = Beside(t, PORT)
     for what, data in BAD_STEPS.items():
         t.step(what)
         bad = t.stat(t.a, "cdc_bad")
@@ -118,14 +106,14 @@ def checked(t):
         t.wait_all(c)
         t.check(c.value in TOLD, f"{what}: the connection ended with {c.value}")
         t.equal(t.stat(t.a, "cdc_bad"), bad + 1, f"{what}: counted")
-        beside.goes_on(what)
+        go_on(t, beside, what)
     for what, data in BAD_NAMES.items():
         t.step(what)
         unknown = t.stat(t.a, "cdc_no_conn")
         c = change(t, what, xor=data)
         t.wait(lambda: t.stat(t.a, "cdc_no_conn") == unknown + 1, f"{what}: counted", 20)
         c.kill()
-        beside.goes_on(what)
+        go_on(t, beside, what)
     beside.c.gate("end")
     t.wait_all(beside.c)
     s.gate("stop")
