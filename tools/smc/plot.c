@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * smc stats --plot: samples the counters once a second and draws two curves each for bytes
- * and messages as SVG.
+ * smc stats --plot: samples the counters once a second and draws two curves each for bytes,
+ * messages and connections as SVG, which rsvg-convert makes a PNG of.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -144,10 +144,26 @@ static void draw_panel(FILE *file, const struct sample *samples, size_t nr, size
 	}
 }
 
+static bool is_png(const char *path)
+{
+	size_t len = strlen(path);
+
+	return len > 4 && !strcmp(path + len - 4, ".png");
+}
+
+/* The shell does not see the name of the file as part of the command. */
+static FILE *open_plot(const char *path)
+{
+	if (!is_png(path))
+		return fopen(path, "w");
+	signal(SIGPIPE, SIG_IGN);
+	return setenv("SMC_PLOT", path, 1) ? NULL : popen("exec rsvg-convert -o \"$SMC_PLOT\"", "w");
+}
+
 static int draw(const char *path, const struct sample *samples, size_t nr)
 {
 	int height = ARRAY_SIZE(panels) * (HEIGHT + 2 * TOP);
-	FILE *file = fopen(path, "w");
+	FILE *file = open_plot(path);
 	size_t panel;
 	bool failed;
 
@@ -163,6 +179,12 @@ static int draw(const char *path, const struct sample *samples, size_t nr)
 		draw_panel(file, samples, nr, panel);
 	fputs("</svg>\n", file);
 	failed = ferror(file);
+	if (is_png(path)) {
+		if (!pclose(file) && !failed)
+			return 0;
+		fprintf(stderr, "smc: %s: rsvg-convert failed\n", path);
+		return EXIT_FAILURE;
+	}
 	if (fclose(file) || failed) {
 		fprintf(stderr, "smc: %s: %s\n", path, strerror(errno));
 		return EXIT_FAILURE;
@@ -172,7 +194,7 @@ static int draw(const char *path, const struct sample *samples, size_t nr)
 
 /**
  * plot() - sample the counters for a time and draw their rates
- * @args: option p, the file; option t, the seconds, 60 by default
+ * @args: option p, the file, a PNG if its name ends so; option t, the seconds, 60 by default
  *
  * An interrupt ends the time early.
  *
@@ -188,6 +210,11 @@ int plot(const struct args *args)
 
 	if (!number_option(args, 't', 1, SAMPLES_MAX - 1, &wanted))
 		return EXIT_USAGE;
+	if (is_png(args->option['p']) && system("command -v rsvg-convert >/dev/null")) {
+		fprintf(stderr, "smc: a PNG needs the program rsvg-convert (librsvg2-bin); "
+			"an SVG needs none\n");
+		return EXIT_USAGE;
+	}
 	samples = calloc(wanted + 1, sizeof(*samples));
 	if (!samples)
 		return EXIT_FAILURE;
