@@ -24,6 +24,8 @@ VM = os.path.join(TOP, "tools/testing/vm")
 CACHE = os.environ.get("SMC_CACHE") or os.path.expanduser("~/.cache/smc-bench")
 INITRAMFS_MODULES = ("virtio_pci", "virtio_console", "virtio_net",
                      "9pnet_virtio", "9p", "overlay")
+# for a machine with a disk
+DISK_MODULES = ("virtio_blk", "crc32c_generic", "ext4")
 PROBE_TIMEOUT = 25
 # The names in scripts/kernel of the image, the modules and the release of each kernel.
 KINDS = {
@@ -95,6 +97,8 @@ def get(kind):
 class Kernel:
     """One kernel to boot: one of KINDS."""
 
+    boot_modules = INITRAMFS_MODULES
+
     def __init__(self, kind):
         image, mods, release = KINDS[kind]
         self.release = script("release", release)
@@ -106,7 +110,7 @@ class Kernel:
             raise BenchError(f"no modules.dep in {self.moddir}")
 
     def module_order(self):
-        """The files to load for INITRAMFS_MODULES, in order."""
+        """The files to load for BOOT_MODULES, in order."""
         deps, by_name = {}, {}
         with open(os.path.join(self.moddir, "modules.dep")) as f:
             for line in f:
@@ -115,7 +119,7 @@ class Kernel:
                 name = os.path.basename(path).split(".")[0].replace("-", "_")
                 by_name[name] = path
         order = []
-        for name in INITRAMFS_MODULES:
+        for name in self.boot_modules:
             path = by_name.get(name)
             if not path:
                 continue  # built in
@@ -189,6 +193,19 @@ class Kernel:
         return mods
 
 
+class Installed(Kernel):
+    """A kernel that is installed in the system of a directory."""
+
+    boot_modules = INITRAMFS_MODULES + DISK_MODULES
+
+    def __init__(self, root, release):
+        self.release = release
+        self.kind = release
+        self.image = os.path.join(root, "boot/vmlinuz-" + release)
+        self.modroot = root
+        self.moddir = os.path.join(root, "lib/modules", release)
+
+
 def qemu_accel(kernel):
     """'kvm' if that boots the kernel, else 'tcg'; the answer is cached."""
     if not os.access("/dev/kvm", os.R_OK | os.W_OK):
@@ -252,4 +269,17 @@ def compile_c(src, *flags):
         if not os.path.exists(path):
             run(["gcc", "-O2", "-Wall", "-Wextra", "-o", path + ".new", src, *flags])
             os.rename(path + ".new", path)
+    return path
+
+
+def compile_go(src):
+    """Compile a static program in Go into the cache; return its path."""
+    with open(src, "rb") as f:
+        mark = hashlib.sha256(f.read()).hexdigest()[:16]
+    path = os.path.join(CACHE, f"vm-{os.path.basename(src)[:-3]}-{mark}")
+    with locked("go"):
+        if not os.path.exists(path):
+            run(["go", "build", "-o", path, src],
+                env=dict(os.environ, CGO_ENABLED="0", GOCACHE=os.path.join(CACHE, "go-build"),
+                         GO111MODULE="off"))
     return path

@@ -141,7 +141,7 @@ class Machine:
     """One QEMU process and its state; Pair sets it up."""
 
     def __init__(self, name, number, kern, relay, rundir, vcpus=1, nics=1, accel="tcg",
-                 plugin=None, cx16=False, limit=LIMIT, lean=False):
+                 plugin=None, cx16=False, limit=LIMIT, lean=False, root=None):
         self.name = name
         self.number = number
         self.kernel = kern
@@ -154,6 +154,7 @@ class Machine:
         self.cx16 = cx16
         self.limit = limit
         self.lean = lean
+        self.root = root
         self.insns = os.path.join(rundir, f"insns-{name}")
         self.ip = f"10.43.0.{number}"
         self.ip6 = f"fd43::{number}"
@@ -218,10 +219,12 @@ class Machine:
             append += " init_on_alloc=0"
             if self.accel != "kvm":
                 cpu += ",+sse4.1,+pclmulqdq"
+        if self.root:
+            append += f" bench.root={self.root} systemd.firstboot=off"
         argv = ["qemu-system-x86_64", "-name", f"bench-{self.name}",
                 "-accel", self.accel + (",thread=multi" if self.accel == "tcg" else ""),
                 "-M", "q35", "-cpu", cpu, "-smp", f"{self.vcpus},sockets={self.vcpus}",
-                "-m", "2048" if debug else "1024",
+                "-m", "2048" if debug or self.root else "1024",
                 "-display", "none", "-nodefaults", "-no-reboot", "-no-user-config",
                 "-serial", f"file:{self.console}",
                 "-qmp", f"unix:{self.qmp_path},server=on,wait=off",
@@ -233,6 +236,8 @@ class Machine:
                 "-device", "virtio-serial-pci",
                 "-chardev", f"socket,id=agent,path={self.agent_path},server=on,wait=off",
                 "-device", "virtserialport,chardev=agent,name=agent"]
+        if self.root:
+            argv += ["-drive", f"file={self.disk()},format=raw,if=virtio,cache=unsafe"]
         if self.plugin:
             argv += ["-plugin", f"{self.plugin},out={self.insns}"]
         for i, (relay, qemu) in enumerate(self.ports):
@@ -241,6 +246,13 @@ class Machine:
                                 f"remote.type=unix,remote.path={relay}",
                      "-device", f"virtio-net-pci,netdev=n{i},mac={mac}"]
         return argv
+
+    def disk(self):
+        """The file with what the system in ROOT has changed; made for the first boot."""
+        path = os.path.join(self.dir, f"disk-{self.name}")
+        if not os.path.exists(path):
+            kernel.run(["/sbin/mke2fs", "-q", "-t", "ext4", path, "6G"])
+        return path
 
     def connect(self, path):
         end = time.monotonic() + self.limit

@@ -15,7 +15,7 @@ from .machine import LIMIT, Failed, Machine
 from .relay import Relay
 
 HOSTS = {"a": 1, "b": 2}
-ROUTER, THIRD = 3, 4
+ROUTER, THIRD, SYSTEM = 3, 4, 5
 # The factor by which a host may be slower than an idle one before a machine counts as hung;
 # BUSY applies while another pair of machines runs.
 IDLE, BUSY = 4, 8
@@ -183,6 +183,26 @@ class Pair:
             vm.destroy()
             for table in (self.vms, self.sides, self.dialect):
                 del table[name]
+
+    @contextlib.contextmanager
+    def system(self, root, release):
+        """Run a machine with the system in ROOT, booted by its own init, during the context.
+
+        It is 10.43.0.5, not set up. What it changes is on a disk, also when it boots again.
+        """
+        vm = Machine("d", SYSTEM, kernel.Installed(root, release), self.relay, self.dir, 2, 1,
+                     self.accel, limit=self.limit, root=root)
+        try:
+            vm.start()
+            vm.wait_up()
+            yield vm
+            vm.run("sync")
+            vm.power_off()
+            wrong = vm.judge()
+            if wrong:
+                raise Failed("\n".join(wrong))
+        finally:
+            vm.destroy()
 
     def reboot(self, name):
         """Restart a machine after kill(), or to discard its state."""
