@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Each command of the operations guide works, and answers; examples for monitoring fit.
+
+The commands are the code blocks of Documentation/operations.md, in its order. After the
+comment `quiet` those of a block may print nothing. The metrics of the module are OpenMetrics,
+alert rules and dashboard name no others, and the socket unit serves them by HTTP.
+
+covers: API-01
+"""
+import json
+import os
+import re
+import signal
+import tempfile
+
+from common import serve_any
+
+kernels = ("stock",)
+dialects = (0,)
+timeout = 300
+PORT, HTTP = 5201, 9469
+CGROUPS = "/sys/fs/cgroup"
+# what runs until it is interrupted
+ENDLESS = ("smc events",)
+
+
+def client(h, port):
+    s = h.connect(port)
+    h.request(s)
+    h.mark("asked")
+    h.gate("end")
+    s.close()
+
+
+def blocks(text):
+    """Yield (may be quiet, commands) of each block of code."""
+    for m in re.finditer(r"(<!-- quiet -->\n)?\n((?:    \S.*\n)+)", text):
+        lines = [line[4:] for line in m[2].splitlines()]
+        yield bool(m[1]), [line for line in lines if not line.startswith("#")]
+
+
+def here(t, command):
+    """COMMAND with the names of this pair in place of those of the guide."""
+    words = {"192.0.2.1": t.a.ip, "mlx5_0": "rxe0"}
+    if "3f2a1100" in command:
+        groups = json.loads(t.b.run("smc groups -j").out)["groups"]
+        words.update({"3f2a1100": groups[0]["id"], " 2\"": " 1\""})
+    for old, new in words.items():
+        command = command.replace(old, new)
+    return command
+
+
+def connected(t):
+    """A connection on SMC, from B to A."""
+    c = t.half(t.b, client, port=PORT)
+    c.expect("asked")
+    return c
+
+
+def endless(t, command):
+    """It prints what happens while link groups end and come up."""
+    p = t.b.spawn("exec " + command)
+
+    def printed():
+        t.b.run("for g in $(smc groups | awk 'NR > 1 { print $1 }'); do "
+                "echo $g all >/sys/kernel/debug/smc/links; done")
+        c = connected(t)
+        c.gate("end")
+        t.wait_all(c)
+        return p.out
+    t.wait(printed, f"output of {command}", 60)
+    p.kill(signal.SIGINT)
+    t.equal(p.wait(check=False).rc, 0, f"{command}, interrupted")
+
+
+def commands(t):
+    from smcvm import kernel
+    with open(os.path.join(kernel.TOP, "Documentation/operations.md"), encoding="utf-8") as f:
+        found = list(blocks(f.read()))
+    t.check(len(found) >= 10, f"{len(found)} blocks")
+    count = 0
+    for may_be_quiet, lines in found:
+        c = connected(t)
+        t.mode(t.b, "SMC-R", PORT)
+        for line in lines:
+            command = here(t, line)
+            t.step(command)
+            count += 1
+            if command.split("#")[0].strip() in ENDLESS:
+                endless(t, command)
+                continue
+            r = t.b.run(command, check=False)
+            t.check(not r.rc and (r.out.strip() or may_be_quiet), f"{line!r}: {r}")
+        c.gate("end")
+        c.wait(check=False)
+    t.note(f"{count} commands")
+
+
+def examples(t):
+    """The names in rules and dashboard are those of the module; the socket unit answers."""
+    from smcvm import kernel
+    folder = os.path.join(kernel.TOP, "Documentation/examples/monitoring")
+    text = t.b.run("smc metrics").out
+    with tempfile.NamedTemporaryFile("w", suffix=".prom") as f:
+        f.write(text)
+        f.flush()
+        kernel.run([os.path.join(kernel.TOP, "tools/smc/test-examples"), f.name, "--names"])
+    with open(os.path.join(folder, "smc-exporter@.service"), encoding="ascii") as f:
+        script = re.search(r"ExecStart=/bin/sh -c '(.*)'", f.read(), re.S)[1]
+    script = script.replace("\\\n", "\n").replace("$$", "$")
+    p = t.b.spawn(["systemd-socket-activate", "--accept", "--inetd", "-l", HTTP,
+                   "-E", "PATH", "/bin/sh", "-c", script])
+    t.wait(lambda: t.b.run(f"ss -tlnH 'sport = :{HTTP}'").out, "the socket", 20)
+    t.equal(t.b.run(f"curl -s http://127.0.0.1:{HTTP}/metrics | tail -n 1").out, "# EOF\n",
+            "metrics by HTTP")
+    p.kill()
+    p.wait(check=False)
+    for unit in ("smc-metrics.timer", "smc-exporter.socket"):
+        kernel.run(["systemd-analyze", "verify", "--man=no", os.path.join(folder, unit)])
+
+
+def run(t):
+    from smcvm import kernel
+    tool = t.guest_path(kernel.user_tool("smc"))
+    for vm in (t.a, t.b):
+        vm.run(f"mkdir -p /usr/local/bin; ln -sf {tool} /usr/local/bin/smc")
+    t.b.run(f"""mountpoint -q {CGROUPS} || mount -t cgroup2 cgroup2 {CGROUPS}
+mkdir -p {CGROUPS}/pod; ip netns add pod""")
+    s = t.half(t.a, serve_any, port=PORT)
+    s.expect("listening")
+    try:
+        commands(t)
+        t.step(examples.__doc__)
+        examples(t)
+    finally:
+        t.b.run(f"rmdir {CGROUPS}/pod; ip netns del pod; nft flush ruleset; smc ueid flush; "
+                "smc pnet flush; sysctl -q net.smc.same_host=0", check=False)
+    s.gate("stop")
+    t.wait_all(s)
