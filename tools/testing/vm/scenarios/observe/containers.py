@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Static programs in Go use SMC in containers: by a control group, and by the DaemonSet.
+
+runc makes the containers: groups below a parent that is attached, and pods as Kubernetes lays
+them out, whose groups the script of examples/kubernetes/smc-node.yaml finds by a simulated
+API and attaches. Their network namespaces are joined by veth. A pod without the label has TCP.
+
+covers: API-01
+"""
+import json
+import os
+
+kernels = ("stock",)
+dialects = (0,)
+timeout = 200
+MOUNT = "/sys/fs/cgroup"
+CONF, API, DONE = "/run/conf", "/run/api", "/run/smc"
+ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
+PODS = {"web": "11111111-2222-3333-4444-555555555555",
+        "client": "66666666-7777-8888-9999-000000000000",
+        "other": "aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee"}
+# as the drivers of the kubelet name groups
+GROUPS = {"web": "kubepods/burstable/pod{}",
+          "client": "kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod{}.slice",
+          "other": "kubepods/besteffort/pod{}"}
+NETWORK = """set -e
+mountpoint -q /sys/fs/cgroup || mount -t cgroup2 cgroup2 /sys/fs/cgroup
+mkdir -p /run/rootfs /run/smc /usr/local/bin
+mount --bind / /run/rootfs
+for n in 1 2 3; do ip netns add c$n; ip -n c$n link set lo up; done
+for n in 2 3; do
+	ip -n c1 link add eth$n type veth peer name eth0 netns c$n
+	ip -n c1 addr add 10.9.$n.1/24 dev eth$n
+	ip -n c$n addr add 10.9.$n.2/24 dev eth0
+	ip -n c1 link set eth$n up
+	ip -n c$n link set eth0 up
+done
+"""
+TIDY = """smc detach -a
+umount /run/rootfs
+for n in 1 2 3; do ip netns del c$n; done
+find /sys/fs/cgroup/kubepods* /sys/fs/cgroup/smc.slice -depth -type d -delete
+rm -rf /run/smc /run/conf /run/api"""
+
+
+def container(vm, name, group, netns, *argv, sysctl=None):
+    """Run a container; its root is the machine's, read-only."""
+    conf = {
+        "ociVersion": "1.0.2",
+        "process": {"terminal": False, "user": {"uid": 0, "gid": 0}, "args": argv, "cwd": "/",
+                    "env": ["PATH=/usr/local/bin:/usr/bin:/bin"], "noNewPrivileges": True},
+        "root": {"path": "/run/rootfs", "readonly": True},
+        "mounts": [{"destination": "/proc", "type": "proc", "source": "proc"},
+                   {"destination": "/dev", "type": "tmpfs", "source": "tmpfs"}],
+        "linux": {"cgroupsPath": "/" + group, "sysctl": sysctl or {},
+                  "namespaces": [{"type": "network", "path": f"/run/netns/{netns}"},
+                                 *({"type": n} for n in ("pid", "mount", "ipc", "uts"))]},
+    }
+    vm.run(f"mkdir -p /run/{name}")
+    vm.write(f"/run/{name}/config.json", json.dumps(conf))
+    return vm.spawn(["runc", "run", "--bundle", f"/run/{name}", name])
+
+
+def end(t, *procs):
+    """End the containers, clients first."""
+    for p in procs:
+        p.close_stdin()
+        p.kill(15)
+        p.wait(check=False)
+    t.wait(lambda: json.loads(t.a.run("runc list -f json").out) is None, "end of containers", 60)
+
+
+def by_parent(t):
+    """Containers below an attached group, with a setting that runc makes."""
+    t.a.run(f"mkdir -p {MOUNT}/smc.slice && smc attach smc.slice")
+    same_host = {"net.smc.same_host": "1"}
+    web = container(t.a, "web", "smc.slice/web", "c1", "web", "serve", ":8080",
+                    sysctl=same_host)
+    web.expect_out("listening")
+    t.rdma_start()
+    client = container(t.a, "client", "smc.slice/client", "c2", "web", "get",
+                       "http://10.9.2.1:8080/", sysctl=same_host)
+    client.expect_out("moved 10485760")
+    for ns in ("c1", "c2"):
+        t.mode(t.a, "SMC-R", 8080, netns=ns)
+    t.carried(t.a, 10_485_760)
+    end(t, client, web)
+    t.a.run("smc detach -a; for n in 1 2; do ip netns exec c$n sh -c "
+            "'echo 0 >/proc/sys/net/smc/same_host'; done")
+
+
+def daemon(t):
+    """Start the script of the DaemonSet, with a simulated API of Kubernetes."""
+    import yaml
+    from smcvm import kernel
+    path = os.path.join(kernel.TOP, "Documentation/examples/kubernetes/smc-node.yaml")
+    with open(path, encoding="ascii") as f:
+        data = next(d for d in yaml.safe_load_all(f) if d["kind"] == "ConfigMap")["data"]
+    t.a.run(f"mkdir -p {CONF} {API}/api/v1 {ACCOUNT} && echo key | tee {ACCOUNT}/token "
+            f">{ACCOUNT}/ca.crt")
+    for name, text in data.items():
+        t.a.write(f"{CONF}/{name}", text)
+    t.a.write(f"{API}/api/v1/pods", json.dumps(
+        {"items": [{"metadata": {"name": n, "uid": PODS[n]}} for n in ("web", "client")]}))
+    api = t.a.spawn(f"exec python3 -m http.server -d {API} --bind 127.0.0.1 8001")
+    t.wait(lambda: t.a.run("ss -tlnH 'sport = :8001'").out, "the API", 20)
+    # modprobe finds the loaded module
+    t.a.run("mv /etc/modprobe.d/bench.conf /run/bench.conf")
+    script = t.a.spawn(f"chmod 755 {CONF}/smc-node; NODE=a CONF={CONF} "
+                       f"API=http://127.0.0.1:8001 exec {CONF}/smc-node")
+    return api, script
+
+
+def pod(t, name, netns):
+    """Make the sandbox of a pod; return it and the pod's group."""
+    uid = PODS[name]
+    group = GROUPS[name].format(uid.replace("-", "_") if "slice" in GROUPS[name] else uid)
+    sandbox = container(t.a, f"{name}-sandbox", group + "/sandbox", netns, "sleep", "infinity")
+    if name != "other":
+        t.wait(lambda: t.a.call("exists", path=f"{DONE}/{uid}")["yes"],
+               f"the group of the pod {name} to be attached", 60)
+    return sandbox, group
+
+
+def by_daemon(t):
+    """Pods with the label, and one without."""
+    procs = daemon(t)
+    sandboxes, groups = zip(*(pod(t, n, ns) for n, ns in
+                              (("web", "c1"), ("client", "c2"), ("other", "c3"))))
+    web = container(t.a, "web", groups[0] + "/web", "c1", "web", "serve", ":8080")
+    web.expect_out("listening")
+    client = container(t.a, "client", groups[1] + "/client", "c2", "web", "get",
+                       "http://10.9.2.1:8080/")
+    client.expect_out("moved 10485760")
+    for ns in ("c1", "c2"):
+        t.mode(t.a, "SMC-R", 8080, netns=ns)
+    end_one = container(t.a, "other", groups[2] + "/other", "c3", "web", "get",
+                        "http://10.9.3.1:8080/")
+    end_one.expect_out("moved 10485760")
+    t.no_sockets(t.a, 8080, netns="c3")
+    t.equal(t.a.read("/proc/sys/net/smc/same_host").strip(), "1", "setting of the node")
+    t.equal(procs[1].rc, None, f"the script runs: {procs[1].err}")
+    end(t, end_one, client, web, *sandboxes)
+    for p in procs:
+        p.kill()
+        p.wait(check=False)
+    t.a.run("mv /run/bench.conf /etc/modprobe.d/bench.conf")
+    t.a.write("/proc/sys/net/smc/same_host", "0")
+
+
+def two_hosts(t):
+    """The same programs between two machines, without namespaces."""
+    for vm in (t.a, t.b):
+        vm.run(f"mkdir -p {MOUNT}/smc.slice/web && smc attach smc.slice")
+    run = f"echo $$ >{MOUNT}/smc.slice/web/cgroup.procs && exec web "
+    web = t.a.spawn(run + "serve :8080")
+    web.expect_out("listening")
+    t.rdma_start()
+    client = t.b.spawn(run + f"get http://{t.a.ip}:8080/")
+    client.expect_out("moved 10485760")
+    for vm in (t.a, t.b):
+        t.mode(vm, "SMC-R", 8080)
+    t.carried(t.a, 10_485_760)
+    client.close_stdin()
+    t.wait_all(client)
+    web.kill()
+    web.wait(check=False)
+
+
+def run(t):
+    from smcvm import kernel
+    tool = t.guest_path(kernel.user_tool("smc"))
+    program = t.guest_path(kernel.compile_go(os.path.join(kernel.VM, "guest/web.go")))
+    for vm in (t.a, t.b):
+        vm.run(f"{NETWORK}\ncp --remove-destination {tool} {program} /usr/local/bin\n"
+               f"cd /usr/local/bin; mv {os.path.basename(program)} web")
+    try:
+        for part in (by_parent, by_daemon, two_hosts):
+            t.step(part.__doc__)
+            part(t)
+    finally:
+        for vm in (t.a, t.b):
+            vm.run(TIDY, check=False)
