@@ -35,6 +35,7 @@
 #include "sock/smc_hs_ring.h"
 #include "sock/smc_keepalive.h"
 #include "sock/smc_listen.h"
+#include "sock/smc_policy.h"
 #include "sock/smc_rx.h"
 #include "sock/smc_sockopt.h"
 #include "sock/smc_tcp.h"
@@ -172,25 +173,41 @@ static void smc_close(struct sock *sk, long timeout)
 	smc_unlock(sk);
 }
 
+/* Return: false for an address that TCP will refuse. */
+static bool smc_read_peer(const struct sockaddr *addr, int addr_len, struct in6_addr *peer,
+			  u16 *port)
+{
+	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)addr;
+	const struct sockaddr_in *in = (const struct sockaddr_in *)addr;
+
+	if (addr->sa_family == AF_INET6 && addr_len >= SIN6_LEN_RFC2133)
+		*peer = in6->sin6_addr;
+	else if (addr->sa_family == AF_INET && addr_len >= sizeof(struct sockaddr_in))
+		ipv6_addr_set_v4mapped(in->sin_addr.s_addr, peer);
+	else
+		return false;
+	/* at one place in both families */
+	*port = ntohs(in->sin_port);
+	return true;
+}
+
 static enum smc_decline smc_check_offer(struct smc_sock *smc, const struct sockaddr *addr,
 					int addr_len)
 {
 	struct net *net = sock_net(smc->sk);
 	enum smc_decline reason;
 	struct in6_addr peer;
+	u16 port;
 
 	/* an option that SMC does not support was set on the listener */
 	if (smc->fallback == SMC_DECLINE_OPTUNSUPP)
 		return smc->fallback;
-	if (!smc_ib_has_device())
-		return SMC_DECLINE_NOSMCRDEV;
-	if (addr->sa_family == AF_INET6 && addr_len >= SIN6_LEN_RFC2133)
-		peer = ((struct sockaddr_in6 *)addr)->sin6_addr;
-	else if (addr->sa_family == AF_INET && addr_len >= sizeof(struct sockaddr_in))
-		ipv6_addr_set_v4mapped(((struct sockaddr_in *)addr)->sin_addr.s_addr, &peer);
-	else
+	if (!smc_read_peer(addr, addr_len, &peer, &port))
 		return SMC_DECLINE_NONE;
-	if (!smc_path_may_reach(net, &peer))
+	reason = smc_policy_apply(smc->sk, SMC_POLICY_CONNECT, &peer, port);
+	if (reason != SMC_DECLINE_NONE)
+		return reason;
+	if (!smc_ib_has_device() || !smc_path_may_reach(net, &peer))
 		return SMC_DECLINE_NOSMCRDEV;
 	reason = smc_peer_recall(net, &peer, true);
 	if (reason != SMC_DECLINE_NONE)
@@ -198,10 +215,6 @@ static enum smc_decline smc_check_offer(struct smc_sock *smc, const struct socka
 	return smc_peer_recall_service(smc->sk, addr, &smc->peer_diagnosis);
 }
 
-/*
- * A Decline costs more than TCP does. So nothing is offered without an RDMA device on the route, to
- * a peer whose path failed lately, or to a service that declined several times in a row.
- */
 static void smc_choose_offer(struct smc_sock *smc, const struct sockaddr *addr, int addr_len)
 {
 	smc->peer_diagnosis = 0;
@@ -965,6 +978,7 @@ static void __net_exit smc_exit_net(struct net *net)
 	smc_llc_end_all(net);
 	smc_lgr_end_all(net);
 	smc_sysctl_exit_net(net);
+	smc_policy_flush(net);
 	smc_pnet_flush(net);
 	smc_peer_exit_net(net);
 	smc_fallback_exit_net(net);

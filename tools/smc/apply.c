@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * smc apply: gives the module the EIDs and PNETIDs of files in /etc/smc.
+ * smc apply: gives the module the EIDs, PNETIDs and rules of files in /etc/smc.
  */
 #include <errno.h>
 #include <limits.h>
@@ -9,7 +9,7 @@
 
 #include "smc.h"
 
-#define WORDS_MAX 6
+#define WORDS_MAX 16	/* more than any line may have */
 
 /* Each line of a file is the words of `COMMAND add`. */
 static const struct {
@@ -18,6 +18,7 @@ static const struct {
 } files[] = {
 	{ "/etc/smc/eids", ueid_add },
 	{ "/etc/smc/pnetids", pnet_add },
+	{ "/etc/smc/policy", policy_add },
 };
 
 static int split(char *line, const char *words[WORDS_MAX])
@@ -57,7 +58,7 @@ static int apply_file(const char *path, int (*add)(const char *words[], int nr, 
 }
 
 /**
- * cmd_apply() - add the EIDs and PNETIDs of the files in /etc/smc
+ * cmd_apply() - add the EIDs, PNETIDs and rules of the files in /etc/smc
  * @args: option r, the directory above etc/smc
  *
  * All lines are checked before the first is applied; what exists already stays.

@@ -21,7 +21,9 @@ static const struct option long_options[] = {
 	{ "plot", required_argument, NULL, 'p' },
 	{ "root", required_argument, NULL, 'r' },
 	{ "time", required_argument, NULL, 't' },
+	{ "undo", no_argument, NULL, 'u' },
 	{ "verbose", no_argument, NULL, 'v' },
+	{ "wait", required_argument, NULL, 'w' },
 	{ }
 };
 

@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <mntent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -45,68 +44,6 @@ static int failed(const char *what)
 	return EXIT_FAILURE;
 }
 
-/* Finds the mount of the unified hierarchy. */
-static bool find_mount(char path[PATH_MAX])
-{
-	FILE *mounts = setmntent("/proc/self/mounts", "r");
-	struct mntent *mount = NULL;
-
-	if (mounts) {
-		do
-			mount = getmntent(mounts);
-		while (mount && strcmp(mount->mnt_type, "cgroup2"));
-		if (mount)
-			snprintf(path, PATH_MAX, "%s", mount->mnt_dir);
-		endmntent(mounts);
-	}
-	if (!mount)
-		fprintf(stderr, "smc: no cgroup2 is mounted\n");
-	return mount;
-}
-
-/* The control group of this process, below the mount */
-static bool find_self(char name[PATH_MAX])
-{
-	FILE *file = fopen("/proc/self/cgroup", "r");
-	bool found = false;
-
-	while (file && !found && fgets(name, PATH_MAX, file))
-		found = !strncmp(name, "0::/", 4);
-	if (file)
-		fclose(file);
-	if (found) {
-		memmove(name, name + 4, strlen(name) - 3);
-		name[strcspn(name, "\n")] = '\0';
-	}
-	return found;
-}
-
-/* The inode number of the directory of a control group is its ID. */
-static int group_id(const char *mount, const char *name, uint64_t *id)
-{
-	char path[2 * PATH_MAX], self[PATH_MAX];
-	struct statfs fs;
-	struct stat st;
-
-	if (!strcmp(name, "self")) {
-		if (!find_self(self)) {
-			fprintf(stderr, "smc: this process is in no group of cgroup2\n");
-			return EXIT_FAILURE;
-		}
-		name = self;
-	}
-	snprintf(path, sizeof(path), "%s%s%s", *name == '/' ? "" : mount,
-		 *name == '/' ? "" : "/", name);
-	if (stat(path, &st) || statfs(path, &fs))
-		return failed(path);
-	if (fs.f_type != CGROUP2_SUPER_MAGIC || !S_ISDIR(st.st_mode)) {
-		fprintf(stderr, "smc: %s is no control group of cgroup2\n", path);
-		return EXIT_FAILURE;
-	}
-	*id = st.st_ino;
-	return 0;
-}
-
 /* Resolves all words before anything is changed. The caller frees the IDs. */
 static uint64_t *group_ids(const struct args *args)
 {
@@ -114,48 +51,15 @@ static uint64_t *group_ids(const struct args *args)
 	char mount[PATH_MAX];
 	int i;
 
-	if (ids && find_mount(mount)) {
+	if (ids && cgroup_find_mount(mount)) {
 		for (i = 0; i < args->nr_words; i++)
-			if (group_id(mount, args->words[i], &ids[i]))
+			if (cgroup_id(mount, args->words[i], &ids[i]))
 				break;
 		if (i == args->nr_words)
 			return ids;
 	}
 	free(ids);
 	return NULL;
-}
-
-/*
- * Finds the directory of a group, below the mount if possible. False if the group is
- * gone. Group IDs are file handles of cgroup2.
- */
-static bool group_path(const char *mount, uint64_t id, char path[PATH_MAX])
-{
-	union {
-		struct file_handle head;
-		char space[sizeof(struct file_handle) + sizeof(id)];
-	} handle = { .head = { .handle_bytes = sizeof(id), .handle_type = 0xfe } };
-	size_t mount_len = strlen(mount);
-	char link[64];
-	ssize_t len;
-	int root, fd;
-
-	memcpy(handle.space + sizeof(struct file_handle), &id, sizeof(id));
-	root = open(mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	fd = open_by_handle_at(root, &handle.head, O_PATH | O_CLOEXEC);
-	if (root >= 0)
-		close(root);
-	if (fd < 0)
-		return false;
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	len = readlink(link, path, PATH_MAX - 1);
-	close(fd);
-	if (len < 0)
-		return false;
-	path[len] = '\0';
-	if (!strncmp(path, mount, mount_len) && path[mount_len] == '/')
-		memmove(path, path + mount_len + 1, len - mount_len);
-	return true;
 }
 
 /* Opens and locks the directory of the pins; -1 after a message. */
@@ -254,10 +158,10 @@ static void forget_gone_groups(int map)
 	uint64_t id, next, *at = NULL;
 	char mount[PATH_MAX], path[PATH_MAX];
 
-	if (!find_mount(mount))
+	if (!cgroup_find_mount(mount))
 		return;
 	while (!bpf_map_get_next_key(map, at, &next)) {
-		if (group_path(mount, next, path)) {
+		if (cgroup_path(mount, next, path)) {
 			id = next;
 			at = &id;
 		} else {
@@ -370,7 +274,7 @@ int cmd_status(const struct args *args)
 	uint64_t id, sockets, *at = NULL;
 	int map;
 
-	if (!find_mount(mount))
+	if (!cgroup_find_mount(mount))
 		return EXIT_FAILURE;
 	map = bpf_obj_get(PIN_MAP);
 	if (map < 0 && errno != ENOENT)
@@ -384,7 +288,7 @@ int cmd_status(const struct args *args)
 		printf("%-10s %s\n", "SOCKETS", "CONTROL GROUP");
 	}
 	for (; map >= 0 && !bpf_map_get_next_key(map, at, &id); at = &id) {
-		bool exists = group_path(mount, id, path);
+		bool exists = cgroup_path(mount, id, path);
 
 		if (bpf_map_lookup_elem(map, &id, &sockets))
 			continue;

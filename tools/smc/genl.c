@@ -88,6 +88,8 @@ static int put_attrs(struct nl_msg *msg, const struct genl_attr *attrs)
 	for (; !err && attrs && attrs->type; attrs++)
 		if (attrs->text)
 			err = nla_put_string(msg, attrs->type, attrs->text);
+		else if (attrs->data)
+			err = nla_put(msg, attrs->type, attrs->len, attrs->data);
 		else
 			err = nla_put_u8(msg, attrs->type, attrs->number);
 	return err;

@@ -45,6 +45,8 @@ static const struct reason {
 	REASON(MAX_DMB, "the ISM device has no more buffers"),
 	REASON(NOROUTE, "no route to the peer's RDMA address"),
 	REASON(NOINDIRECT, "one side routes and the other does not"),
+	REASON(POLICY, "the policy of the network namespace says TCP"),
+	REASON(DRAIN, "the module is being drained, see `smc drain`"),
 	REASON(SYNCERR, "the two sides disagree about their link group"),
 	REASON(PEERDECL, "the peer declined"),
 	REASON(INTERR, "internal error"),

@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include <netinet/in.h>
+
 #include <linux/smc.h>
 #include <linux/smc_diag.h>
 
@@ -60,6 +62,7 @@ int cmd_check(const struct args *args);
 int cmd_completion(const struct args *args);
 int cmd_detach(const struct args *args);
 int cmd_disable(const struct args *args);
+int cmd_drain(const struct args *args);
 int cmd_enable(const struct args *args);
 int cmd_devices(const struct args *args);
 int cmd_events(const struct args *args);
@@ -68,6 +71,7 @@ int cmd_links(const struct args *args);
 int cmd_list(const struct args *args);
 int cmd_metrics(const struct args *args);
 int cmd_pnet(const struct args *args);
+int cmd_policy(const struct args *args);
 int cmd_reasons(const struct args *args);
 int cmd_run(const struct args *args);
 int cmd_stats(const struct args *args);
@@ -84,6 +88,15 @@ int completion_print(const struct command *commands, size_t nr);
 
 /* run.c: the preload library */
 bool run_find_library(char path[PATH_MAX]);
+
+/* addr.c: addresses and numbers as users write them */
+bool number_read(const char *text, char end, uint64_t max, uint64_t *value);
+bool addr_read(const char *text, struct in6_addr *addr);
+
+/* cgroup.c: control groups of the unified hierarchy */
+bool cgroup_find_mount(char path[PATH_MAX]);
+int cgroup_id(const char *mount, const char *name, uint64_t *id);
+bool cgroup_path(const char *mount, uint64_t id, char path[PATH_MAX]);
 
 /* reach.c: whether a preload library reaches a program */
 const char *reach_problem(const char *name, char path[PATH_MAX]);
@@ -124,6 +137,8 @@ struct genl_attr {
 	uint16_t type;		/* 0 ends a list */
 	const char *text;	/* NULL: the number is meant */
 	uint8_t number;
+	const void *data;	/* or these bytes, where there is no text */
+	uint16_t len;
 };
 
 int genl_ask(const char *family, int cmd, const struct genl_attr *attrs, genl_visit visit,
@@ -152,9 +167,10 @@ int plot(const struct args *args);
 
 void list_endpoints(const struct diag_sock *sock, char local[ADDR_TEXT], char peer[ADDR_TEXT]);
 
-/* ueid.c, pnet.c: the lines of files */
+/* ueid.c, pnet.c, policy.c: the lines of files */
 int ueid_add(const char *words[], int nr, bool dry);
 int pnet_add(const char *words[], int nr, bool dry);
+int policy_add(const char *words[], int nr, bool dry);
 
 /* json.c: output for programs */
 #define JSON_DEPTH 8

@@ -54,6 +54,8 @@ enum smc_decline_reason {
 	SMC_CLC_DECL_MAX_DMB	 = 0x030d0000,
 	SMC_CLC_DECL_NOROUTE	 = 0x030e0000,
 	SMC_CLC_DECL_NOINDIRECT	 = 0x030f0000,
+	SMC_CLC_DECL_POLICY	 = 0x03f00000,	/* of this module; in no Decline */
+	SMC_CLC_DECL_DRAIN	 = 0x03f10000,	/* the same */
 	SMC_CLC_DECL_SYNCERR	 = 0x04000000,
 	SMC_CLC_DECL_PEERDECL	 = 0x05000000,
 	SMC_CLC_DECL_INTERR	 = 0x09990000,
@@ -139,6 +141,15 @@ enum smc_genl_cmd {
 	SMC_NETLINK_EVENT_SERVICE		= 70,	/* service declines again and again */
 	/* another dump */
 	SMC_NETLINK_GET_PEER_STATS		= 80,
+	/*
+	 * The policy of the network namespace: rules, of which the first one
+	 * that matches decides. Changes need CAP_NET_ADMIN in the user namespace
+	 * of the network namespace.
+	 */
+	SMC_NETLINK_DUMP_POLICY			= 96,
+	SMC_NETLINK_ADD_POLICY			= 97,
+	SMC_NETLINK_DEL_POLICY			= 98,	/* by ID */
+	SMC_NETLINK_FLUSH_POLICY		= 99,
 };
 
 #define SMC_GENL_EVENTS		"events"
@@ -172,6 +183,10 @@ enum smc_sys_info_attr {
 	SMC_NLA_SYS_MAX		= 6,
 	/* deployed tools overrun their table with numbers 7 to 10 */
 	SMC_NLA_SYS_MODULE	= 64,	/* string, version of the module */
+	/* of all network namespaces, for CAP_NET_ADMIN of the host */
+	SMC_NLA_SYS_DRAIN	= 65,	/* u8, bool: new connections use TCP */
+	SMC_NLA_SYS_GROUPS	= 66,	/* u32, link groups */
+	SMC_NLA_SYS_CONNS	= 67,	/* u32, connections in them, also new ones */
 };
 
 /*
@@ -453,6 +468,27 @@ enum smc_event_attr {
 	SMC_NLA_EVENT_PAD		= 12,
 
 	SMC_NLA_EVENT_MAX		= 12,
+};
+
+/*
+ * Attributes of the policy commands, at the top level. A rule has an ACTION, and
+ * matches connections by what else it has.
+ */
+enum smc_policy_attr {
+	SMC_NLA_POLICY_ID		= 1,	/* u32, given by the module */
+	SMC_NLA_POLICY_ACTION		= 2,	/* u8, 0 SMC, 1 TCP */
+	SMC_NLA_POLICY_ROLE		= 3,	/* u8, 0 client, 1 server; or both */
+	SMC_NLA_POLICY_PORT_FIRST	= 4,	/* u16, host order, where the server listens */
+	SMC_NLA_POLICY_PORT_LAST	= 5,	/* u16; without it only PORT_FIRST */
+	SMC_NLA_POLICY_PEER_ADDR	= 6,	/* 16 bytes, IPv4 as mapped address */
+	SMC_NLA_POLICY_PREFIX		= 7,	/* u8, bits of PEER_ADDR, 128 without it */
+	SMC_NLA_POLICY_CGROUP		= 8,	/* u64, id, also for groups below */
+	SMC_NLA_POLICY_UID		= 9,	/* u32, owner of the socket */
+	SMC_NLA_POLICY_HITS		= 10,	/* u64, how often it decided; answers only */
+	SMC_NLA_POLICY_BEFORE		= 11,	/* u32, id; requests only; the end without it */
+	SMC_NLA_POLICY_PAD		= 12,
+
+	SMC_NLA_POLICY_MAX		= 12,
 };
 
 /* Attributes of the UEID commands, at the top level */

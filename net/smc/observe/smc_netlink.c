@@ -4,8 +4,8 @@
  * whether listeners limit handshakes.
  *
  * There is no SMC-D here, so its dumps are empty, and there is no system EID: it is shown as absent
- * and cannot be enabled. Any user may dump. Groups, counters and the limit are those of the
- * caller's namespace; EIDs are those of the host.
+ * and cannot be enabled. Any user may dump. Groups, counters, the limit and the policy are those of
+ * the caller's namespace; EIDs are those of the host.
  */
 #include <linux/module.h>
 #include <linux/smc.h>
@@ -15,11 +15,14 @@
 #include "smc_compat.h"
 #include "rdma/smc_eid.h"
 #include "rdma/smc_net.h"
+#include "group/smc_core.h"
+#include "sock/smc_policy.h"
 #include "observe/smc_netlink.h"
 #include "observe/smc_netlink_dev.h"
 #include "observe/smc_netlink_lgr.h"
 #include "observe/smc_netlink_msg.h"
 #include "observe/smc_netlink_peer.h"
+#include "observe/smc_netlink_policy.h"
 #include "observe/smc_netlink_stats.h"
 
 /* Commands without attributes reject them. */
@@ -96,7 +99,24 @@ static const char *smc_netlink_version(void)
 	return text ?: "";
 }
 
-static int smc_netlink_put_sys_info(struct sk_buff *skb)
+/* What a new module would have to wait for, in all namespaces */
+static int smc_netlink_put_use(struct sk_buff *skb)
+{
+	struct smc_link_group *lgr = NULL;
+	u32 groups = 0, conns = 0;
+
+	while ((lgr = smc_lgr_next(lgr, 0))) {
+		groups++;
+		conns += READ_ONCE(lgr->nr_conns);
+	}
+	if (nla_put_u8(skb, SMC_NLA_SYS_DRAIN, smc_policy_is_draining()) ||
+	    nla_put_u32(skb, SMC_NLA_SYS_GROUPS, groups) ||
+	    nla_put_u32(skb, SMC_NLA_SYS_CONNS, conns))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static int smc_netlink_put_sys_info(struct sk_buff *skb, const struct netlink_callback *cb)
 {
 	struct nlattr *nest = nla_nest_start(skb, SMC_GEN_SYS_INFO);
 
@@ -106,7 +126,8 @@ static int smc_netlink_put_sys_info(struct sk_buff *skb)
 	    nla_put_u8(skb, SMC_NLA_SYS_IS_ISM_V2, 0) ||
 	    smc_netlink_put_host(skb) ||
 	    nla_put_u8(skb, SMC_NLA_SYS_IS_SMCR_V2, 1) ||
-	    nla_put_string(skb, SMC_NLA_SYS_MODULE, smc_netlink_version()))
+	    nla_put_string(skb, SMC_NLA_SYS_MODULE, smc_netlink_version()) ||
+	    (netlink_capable(cb->skb, CAP_NET_ADMIN) && smc_netlink_put_use(skb)))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
@@ -130,7 +151,7 @@ static int smc_netlink_dump_one(struct sk_buff *skb, struct netlink_callback *cb
 	head = smc_netlink_begin(skb, cb, req->cmd);
 	if (!head)
 		return -EMSGSIZE;
-	if ((req->cmd == SMC_NETLINK_GET_SYS_INFO && smc_netlink_put_sys_info(skb)) ||
+	if ((req->cmd == SMC_NETLINK_GET_SYS_INFO && smc_netlink_put_sys_info(skb, cb)) ||
 	    (req->cmd == SMC_NETLINK_DUMP_HS_LIMITATION &&
 	     nla_put_u8(skb, SMC_NLA_HS_LIMITATION_ENABLED,
 			READ_ONCE(smc_net(net)->set.limit_smc_hs)))) {
@@ -162,6 +183,10 @@ static int smc_netlink_set_limit(struct sk_buff *skb, struct genl_info *info)
 #define SMC_NETLINK_DO(_cmd, _do, _policy) {			\
 	.cmd = _cmd, .doit = _do, .flags = GENL_ADMIN_PERM,	\
 	.policy = _policy, .maxattr = SMC_NLA_EID_TABLE_MAX }
+/* What belongs to a network namespace, its owner may change. */
+#define SMC_NETLINK_DO_NET(_cmd, _do, _policy) {		\
+	.cmd = _cmd, .doit = _do, .flags = GENL_UNS_ADMIN_PERM,	\
+	.policy = _policy, .maxattr = ARRAY_SIZE(_policy) - 1 }
 
 static const struct genl_ops smc_netlink_ops[] = {
 	SMC_NETLINK_DUMP(SMC_NETLINK_GET_SYS_INFO, smc_netlink_dump_one),
@@ -192,6 +217,11 @@ static const struct genl_ops smc_netlink_ops[] = {
 		.policy = smc_netlink_no_policy,
 		.maxattr = SMC_NLA_EID_TABLE_MAX,
 	},
+	SMC_NETLINK_DUMP(SMC_NETLINK_DUMP_POLICY, smc_netlink_dump_policy),
+	SMC_NETLINK_DO_NET(SMC_NETLINK_ADD_POLICY, smc_netlink_add_policy, smc_netlink_policy_add),
+	SMC_NETLINK_DO_NET(SMC_NETLINK_DEL_POLICY, smc_netlink_del_policy, smc_netlink_policy_del),
+	SMC_NETLINK_DO_NET(SMC_NETLINK_FLUSH_POLICY, smc_netlink_flush_policy,
+			   smc_netlink_no_policy),
 };
 
 static const struct genl_multicast_group smc_netlink_groups[] = {

@@ -37,6 +37,8 @@
 	X(VERSMISMAT, 0x030c0000, "the versions do not match") \
 	X(NOROUTE, 0x030e0000, "no route to the peer's RDMA address") \
 	X(NOINDIRECT, 0x030f0000, "one side routes and the other does not") \
+	X(POLICY, 0x03f00000, "the policy of the network namespace says TCP") \
+	X(DRAIN, 0x03f10000, "the module is being drained, see `smc drain`") \
 	X(SYNCERR, 0x04000000, "the two sides disagree about their link group") \
 	X(PEERDECL, 0x05000000, "the peer declined") \
 	X(INTERR, 0x09990000, "internal error") \

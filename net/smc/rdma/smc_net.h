@@ -160,6 +160,7 @@ struct smc_settings {
 struct smc_fallback_log;
 struct smc_peer_memory;
 struct smc_pnet_table;
+struct smc_policy_table;
 
 struct smc_pernet {
 	struct smc_settings set;
@@ -172,6 +173,8 @@ struct smc_pernet {
 	struct smc_peer_memory *peer_memory;	/* smc_peer.c */
 	struct smc_pnet_table __rcu *pnet;	/* smc_pnet.c; NULL without entries */
 	unsigned int pnet_changes;		/* of that table */
+	struct smc_policy_table __rcu *policy;	/* smc_policy.c; NULL without rules */
+	unsigned int policy_changes;		/* of that table */
 	u8 peer_instance[2];		/* PID-02: differs at each start */
 	spinlock_t id_lock;		/* protects the next two fields */
 	bool has_peer_id;

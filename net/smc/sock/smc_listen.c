@@ -11,10 +11,12 @@
 
 #include "smc_compat.h"
 #include "rdma/smc_ib.h"
+#include "rdma/smc_peer.h"
 #include "group/smc_mem.h"
 #include "sock/smc_child.h"
 #include "sock/smc_hs.h"
 #include "sock/smc_listen.h"
+#include "sock/smc_policy.h"
 #include "sock/smc_tcp.h"
 #include "sock/smc_wake.h"
 
@@ -38,6 +40,7 @@ static bool smc_listen_withholds_smc(const struct sock *sk)
 {
 	const struct smc_listener *listener = NULL;
 	const struct smc_sock *smc;
+	struct in6_addr peer;
 	bool withholds;
 
 	rcu_read_lock();
@@ -48,7 +51,21 @@ static bool smc_listen_withholds_smc(const struct sock *sk)
 	withholds = !listener || READ_ONCE(smc->fallback) != SMC_DECLINE_NONE ||
 		      !smc_ib_has_device() || smc_listen_is_congested(smc, listener);
 	rcu_read_unlock();
-	return withholds;
+	return withholds || (smc_tcp_syn_peer(&peer) &&
+			     smc_policy_apply(sk, SMC_POLICY_LISTEN, &peer, inet_sk(sk)->inet_num));
+}
+
+/* Why a connection without the option is TCP. @sk: the connection, from TCP's queue */
+static enum smc_decline smc_listen_plain_reason(const struct sock *lsk, const struct sock *sk)
+{
+	enum smc_decline reason;
+	struct in6_addr peer;
+
+	smc_peer_addr(sk, &peer);
+	reason = smc_policy_peek(lsk, SMC_POLICY_LISTEN, &peer, inet_sk(lsk)->inet_num, NULL);
+	if (reason != SMC_DECLINE_NONE)
+		return reason;
+	return smc_ib_has_device() ? SMC_DECLINE_PEERNOSMC : SMC_DECLINE_NOSMCRDEV;
 }
 
 /* TCP_DEFER_ACCEPT in jiffies; TCP stores it as a number of its timeouts. */
@@ -109,7 +126,7 @@ static void smc_listen_run(struct smc_listener *listener, struct sock *lsk)
 			return;
 		if (smc_tcp_child_is_agreed(sk))
 			smc_listen_begin_child(listener, lsk, sk);
-		else if (!smc_listener_add_plain(listener, sk))
+		else if (!smc_listener_add_plain(listener, sk, smc_listen_plain_reason(lsk, sk)))
 			smc_child_drop(sk);
 	}
 }
@@ -270,8 +287,7 @@ static bool smc_listen_next(struct smc_listener *listener, struct sock *lsk,
 			return false;
 		if (!smc_tcp_child_is_agreed(sk)) {
 			child->sk = sk;
-			child->fallback = smc_ib_has_device() ? SMC_DECLINE_PEERNOSMC :
-								SMC_DECLINE_NOSMCRDEV;
+			child->fallback = smc_listen_plain_reason(lsk, sk);
 			child->peer_diagnosis = 0;
 			return true;
 		}

@@ -193,17 +193,19 @@ struct smc_child *smc_listener_add(struct smc_listener *listener, struct sock *s
  * smc_listener_add_plain() - queue a connection without SMC for accept()
  * @listener: its listener
  * @sk: TCP's sock, ahead of one for SMC in TCP's queue; a reference is consumed on success
+ * @reason: why it is TCP
  *
  * Context: Process context, may sleep.
  * Return: false without memory, or if the listener has ended.
  */
-bool smc_listener_add_plain(struct smc_listener *listener, struct sock *sk)
+bool smc_listener_add_plain(struct smc_listener *listener, struct sock *sk,
+			    enum smc_decline reason)
 {
 	struct smc_child *child = smc_listener_add(listener, sk, 0);
 
 	if (!child)
 		return false;
-	child->fallback = SMC_DECLINE_PEERNOSMC;
+	child->fallback = reason;
 	return smc_listener_finish(child, true);
 }
 

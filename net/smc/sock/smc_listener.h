@@ -122,7 +122,8 @@ struct smc_child *smc_listener_add(struct smc_listener *listener, struct sock *s
 void smc_listener_charge(struct smc_child *child, unsigned long bytes);
 bool smc_listener_defer(struct smc_child *child);
 bool smc_listener_finish(struct smc_child *child, bool is_ready);
-bool smc_listener_add_plain(struct smc_listener *listener, struct sock *sk);
+bool smc_listener_add_plain(struct smc_listener *listener, struct sock *sk,
+			    enum smc_decline reason);
 struct sock *smc_listener_evict(struct smc_listener *listener, const struct smc_child *except);
 bool smc_listener_next(struct smc_listener *listener, struct smc_accepted *child);
 

@@ -514,6 +514,39 @@ void smc_tcp_watch(struct sock *sk)
 	write_unlock_bh(&sk->sk_callback_lock);
 }
 
+/* The SYN that TCP answers on this CPU; conn_request() runs without bottom halves. */
+static DEFINE_PER_CPU(const struct sk_buff *, smc_tcp_syn);
+
+static int smc_tcp_answer_syn(struct sock *sk, struct sk_buff *skb)
+{
+	int rc;
+
+	this_cpu_write(smc_tcp_syn, skb);
+	rc = smc_tcp_kind_of(sk)->af->conn_request(sk, skb);
+	this_cpu_write(smc_tcp_syn, NULL);
+	return rc;
+}
+
+/**
+ * smc_tcp_syn_peer() - the sender of the SYN that TCP is about to answer
+ * @peer: filled; an IPv4 address as mapped address
+ *
+ * Context: TCP's callback smc_hs_congested, which does not get the SYN.
+ * Return: false if there is none.
+ */
+bool smc_tcp_syn_peer(struct in6_addr *peer)
+{
+	const struct sk_buff *skb = this_cpu_read(smc_tcp_syn);
+
+	if (!skb)
+		return false;
+	if (skb->protocol == htons(ETH_P_IP))
+		ipv6_addr_set_v4mapped(ip_hdr(skb)->saddr, peer);
+	else
+		*peer = ipv6_hdr(skb)->saddr;
+	return true;
+}
+
 /* As TCP does, drop a SYN when the accept queue is full. The client retries. */
 static int smc_tcp_conn_request(struct sock *sk, struct sk_buff *skb)
 {
@@ -528,7 +561,7 @@ static int smc_tcp_conn_request(struct sock *sk, struct sk_buff *skb)
 	is_full = listener && smc_listener_is_full(listener, sk);
 	rcu_read_unlock();
 	if (!is_full)
-		return smc_tcp_kind_of(sk)->af->conn_request(sk, skb);
+		return smc_tcp_answer_syn(sk, skb);
 	NET_INC_STATS(sock_net(sk), LINUX_MIB_LISTENOVERFLOWS);
 	tcp_listendrop(sk);
 	return 0;

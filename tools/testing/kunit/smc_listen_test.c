@@ -11,6 +11,7 @@
 #include "../../../net/smc/rdma/smc_ib.h"
 #include "../../../net/smc/sock/smc_listen.h"
 #include "../../../net/smc/sock/smc_listener.h"
+#include "../../../net/smc/sock/smc_policy.h"
 #include "../../../net/smc/sock/smc_tcp.h"
 #include "../../../net/smc/sock/smc_wake.h"
 
@@ -106,6 +107,30 @@ static bool listen_lock(struct sock *sk, enum smc_missed what)
 
 static bool listen_has_rnic;
 
+/* What the policy says, and whether TCP answers a SYN. */
+static enum smc_decline listen_policy;
+static bool listen_has_syn;
+static unsigned int listen_nr_asked;
+
+static enum smc_decline listen_ask_policy(const struct sock *sk, enum smc_policy_side side,
+					  const struct in6_addr *peer, u16 port)
+{
+	listen_nr_asked++;
+	return side == SMC_POLICY_LISTEN ? listen_policy : SMC_DECLINE_NONE;
+}
+
+static enum smc_decline listen_peek_policy(const struct sock *sk, enum smc_policy_side side,
+					   const struct in6_addr *peer, u16 port, u32 *rule)
+{
+	return side == SMC_POLICY_LISTEN ? listen_policy : SMC_DECLINE_NONE;
+}
+
+static bool listen_get_syn(struct in6_addr *peer)
+{
+	memset(peer, 0, sizeof(*peer));
+	return listen_has_syn;
+}
+
 #define smc_child_drop listen_drop
 #define smc_child_drop_all(...) ((void)0)
 #define smc_child_make_room(...) ((void)listen_nr_room++)
@@ -113,10 +138,13 @@ static bool listen_has_rnic;
 #define smc_hs_begin_server listen_begin_server
 #define smc_ib_has_device() listen_has_rnic
 #define smc_listener_new listen_new_listener
+#define smc_policy_apply listen_ask_policy
+#define smc_policy_peek listen_peek_policy
 #define smc_sock_lock_work listen_lock
 #define smc_sock_queue_listen listen_queue
 #define smc_tcp_adopt_child listen_adopt
 #define smc_tcp_limit_backlog listen_mind_backlog
+#define smc_tcp_syn_peer listen_get_syn
 
 #include "../../../net/smc/sock/smc_listen.c"
 
@@ -165,6 +193,8 @@ static int listen_init(struct kunit *test)
 	listen_nr_looked = 0;
 	listen_nr_room = 0;
 	listen_has_rnic = true;
+	listen_policy = SMC_DECLINE_NONE;
+	listen_has_syn = false;
 	listen_minds = false;
 	test->priv = lab;
 	return 0;
@@ -395,6 +425,21 @@ static void opt_08_smc_is_offered_as_long_as_there_is_no_reason_not_to(struct ku
 	listener->nr[SMC_CHILD_HANDSHAKE]--;
 	KUNIT_EXPECT_FALSE(test, smc_listen_withholds_smc(sk));
 	listener->nr[SMC_CHILD_HANDSHAKE] = 0;
+
+	listen_policy = SMC_DECLINE_POLICY;
+	listen_nr_asked = 0;
+	KUNIT_EXPECT_FALSE(test, smc_listen_withholds_smc(sk));
+	listen_has_syn = true;
+	KUNIT_EXPECT_TRUE(test, smc_listen_withholds_smc(sk));
+	KUNIT_EXPECT_EQ(test, listen_nr_asked, 1U);
+	/* a connection that is TCP anyway is none that the policy decided */
+	listen_has_rnic = false;
+	KUNIT_EXPECT_TRUE(test, smc_listen_withholds_smc(sk));
+	KUNIT_EXPECT_EQ(test, listen_nr_asked, 1U);
+	listen_has_rnic = true;
+	listen_policy = SMC_DECLINE_NONE;
+	KUNIT_EXPECT_FALSE(test, smc_listen_withholds_smc(sk));
+	KUNIT_EXPECT_EQ(test, listen_nr_asked, 2U);
 }
 
 /* Handshakes start without accept(), which gets the other children in order. */
@@ -460,6 +505,14 @@ static void accept_begins_a_handshake_that_it_finds(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, listen_nr_begun, 1U);
 	sock_put(child.sk);
 	listen_end_child(test, agreed, false);
+
+	/* the policy goes before the lack of an RNIC, as for connect() */
+	plain = listen_come(test, false);
+	listen_policy = SMC_DECLINE_POLICY;
+	KUNIT_EXPECT_EQ(test, listen_accept(lab, &child), 0);
+	KUNIT_EXPECT_PTR_EQ(test, child.sk, plain);
+	KUNIT_EXPECT_EQ(test, (u32)child.fallback, (u32)SMC_DECLINE_POLICY);
+	sock_put(child.sk);
 }
 
 /* The client is reset at once, and does not wait for an answer to its Proposal. */

@@ -385,7 +385,8 @@ static void one_without_smc_is_ready_at_once(struct kunit *test)
 
 	child->fallback = SMC_DECLINE_PEERDECL;
 	child->peer_diagnosis = SMC_DECLINE_MEM;
-	KUNIT_EXPECT_TRUE(test, smc_listener_add_plain(listener, plain));
+	KUNIT_EXPECT_TRUE(test, smc_listener_add_plain(listener, plain,
+						       SMC_DECLINE_PEERNOSMC));
 	KUNIT_EXPECT_EQ(test, listener_nr_woken, 1);
 	KUNIT_EXPECT_TRUE(test, smc_listener_finish(child, true));
 	expect_nr(test, listener, 0, 0, 2);
@@ -400,7 +401,8 @@ static void one_without_smc_is_ready_at_once(struct kunit *test)
 	sock_put(sk);
 
 	listener_close(listener);
-	KUNIT_EXPECT_FALSE(test, smc_listener_add_plain(listener, plain));
+	KUNIT_EXPECT_FALSE(test, smc_listener_add_plain(listener, plain,
+							SMC_DECLINE_PEERNOSMC));
 	KUNIT_EXPECT_EQ(test, refcount_read(&listener->refs), 1);
 	smc_listener_put(listener);
 	sock_put(plain);

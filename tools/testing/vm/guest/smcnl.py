@@ -30,7 +30,7 @@ DEVICE = {**plain(u32=(1, 3), u8=(2,), u16=(4, 5, 6), text=(7, 10)), 8: PORT, 9:
 TECH = {**{n: SIZES for n in range(1, 5)}, 5: RINGS, 6: RINGS,
         **plain(u64=range(7, 20), uint=(20, 21))}
 TOP = {
-    SYS_INFO: plain(u8=(1, 2, 3, 6), text=(4, 5, 64)),
+    SYS_INFO: plain(u8=(1, 2, 3, 6, 65), text=(4, 5, 64), u32=(66, 67)),
     LGR: {**plain(u32=(1, 6), u8=(2, 3, 5, 11, 65, 66, 67, 68, 69, 70, 71), u16=(64,), text=(4,),
                   u64=(9,), uint=(12, 13, 74, 75), raw=(72, 73)),
           7: plain(u8=(0, 1, 2), text=(3, 4)), 8: plain(u8=(1, 2, 3)), 76: COUNTS},

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * IP addresses and ports as users write them. IPv4 addresses are mapped ones.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <arpa/inet.h>
+
+#include "smc.h"
+
+/**
+ * number_read() - read all of a text, or up to a character, as a decimal number
+ * @text: the text
+ * @end: the character
+ * @max: the largest allowed value
+ * @value: filled
+ *
+ * Return: false if it is no such number.
+ */
+bool number_read(const char *text, char end, uint64_t max, uint64_t *value)
+{
+	char *last;
+
+	errno = 0;
+	*value = strtoull(text, &last, 10);
+	return *text >= '0' && *text <= '9' && !errno && (!*last || *last == end) && *value <= max;
+}
+
+/**
+ * addr_read() - read an address
+ * @text: in the usual form of its family
+ * @addr: filled
+ *
+ * Return: false if it is none.
+ */
+bool addr_read(const char *text, struct in6_addr *addr)
+{
+	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+
+	memcpy(addr, mapped, sizeof(mapped));
+	return inet_pton(AF_INET, text, &addr->s6_addr[12]) == 1 ||
+	       inet_pton(AF_INET6, text, addr) == 1;
+}

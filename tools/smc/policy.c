@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * smc policy: rules for which connections of this network namespace may use SMC.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <pwd.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <arpa/inet.h>
+#include <netlink/attr.h>
+
+#include "smc.h"
+
+#define RULE_TEXT	512
+#define V4_BITS		96	/* in front of a mapped address */
+
+/* A rule as its attributes have it */
+struct rule {
+	struct genl_attr attr[SMC_NLA_POLICY_MAX];
+	int nr;
+	uint16_t port[2];
+	struct in6_addr peer;
+	uint64_t cgroup;
+	uint32_t uid, before;
+};
+
+static const char * const actions[] = { "smc", "tcp" };
+static const char * const roles[] = { "connect", "listen" };
+
+static void put(struct rule *rule, int type, const void *data, size_t len)
+{
+	rule->attr[rule->nr++] = (struct genl_attr){ .type = type, .data = data, .len = len };
+}
+
+static void put_u8(struct rule *rule, int type, uint8_t number)
+{
+	rule->attr[rule->nr++] = (struct genl_attr){ .type = type, .number = number };
+}
+
+static int read_port(struct rule *rule, const char *text)
+{
+	const char *dash = strchr(text, '-');
+	uint64_t first, last;
+
+	if (!number_read(text, '-', UINT16_MAX, &first) ||
+	    !number_read(dash ? dash + 1 : text, '\0', UINT16_MAX, &last) || last < first)
+		return wrong("\"%s\" is no port from 0 to 65535 and no range FIRST-LAST", text);
+	rule->port[0] = first;
+	rule->port[1] = last;
+	put(rule, SMC_NLA_POLICY_PORT_FIRST, &rule->port[0], sizeof(rule->port[0]));
+	put(rule, SMC_NLA_POLICY_PORT_LAST, &rule->port[1], sizeof(rule->port[1]));
+	return 0;
+}
+
+static int read_peer(struct rule *rule, const char *text)
+{
+	const char *slash = strchr(text, '/');
+	char addr[INET6_ADDRSTRLEN];
+	uint64_t bits, max;
+
+	snprintf(addr, sizeof(addr), "%.*s", slash ? (int)(slash - text) : (int)strlen(text), text);
+	if (!addr_read(addr, &rule->peer))
+		return wrong("\"%s\" is no IP address", addr);
+	max = strchr(addr, ':') ? 128 : 128 - V4_BITS;
+	bits = max;
+	if (slash && !number_read(slash + 1, '\0', max, &bits))
+		return wrong("\"%s\" is no prefix length from 0 to %d", slash + 1, (int)max);
+	put(rule, SMC_NLA_POLICY_PEER_ADDR, &rule->peer, sizeof(rule->peer));
+	put_u8(rule, SMC_NLA_POLICY_PREFIX, bits + 128 - max);
+	return 0;
+}
+
+/* By path, or by ID: names of groups that are numbers need a slash. */
+static int read_cgroup(struct rule *rule, const char *text)
+{
+	char mount[PATH_MAX];
+	int status;
+
+	if (!number_read(text, '\0', UINT64_MAX, &rule->cgroup)) {
+		if (!cgroup_find_mount(mount))
+			return EXIT_FAILURE;
+		status = cgroup_id(mount, text, &rule->cgroup);
+		if (status)
+			return status;
+	}
+	if (!rule->cgroup)
+		return wrong("0 is no ID of a control group");
+	put(rule, SMC_NLA_POLICY_CGROUP, &rule->cgroup, sizeof(rule->cgroup));
+	return 0;
+}
+
+static int read_uid(struct rule *rule, const char *text)
+{
+	struct passwd *user;
+	uint64_t uid;
+
+	if (number_read(text, '\0', UINT32_MAX - 1, &uid)) {
+		rule->uid = uid;
+	} else {
+		user = getpwnam(text);
+		if (!user)
+			return wrong("\"%s\" is neither a user nor a number of one", text);
+		rule->uid = user->pw_uid;
+	}
+	put(rule, SMC_NLA_POLICY_UID, &rule->uid, sizeof(rule->uid));
+	return 0;
+}
+
+static int read_id(const char *text, uint32_t *id)
+{
+	uint64_t number;
+
+	if (!number_read(text, '\0', UINT32_MAX, &number) || !number)
+		return wrong("\"%s\" is no number of a rule; `smc policy` shows them", text);
+	*id = number;
+	return 0;
+}
+
+static const struct {
+	const char *word;
+	int attr;
+	int (*read)(struct rule *rule, const char *text);
+} parts[] = {
+	{ "port", SMC_NLA_POLICY_PORT_FIRST, read_port },
+	{ "peer", SMC_NLA_POLICY_PEER_ADDR, read_peer },
+	{ "cgroup", SMC_NLA_POLICY_CGROUP, read_cgroup },
+	{ "uid", SMC_NLA_POLICY_UID, read_uid },
+};
+
+static int find_word(const char *word, const char * const words[2])
+{
+	return !strcmp(word, words[0]) ? 0 : !strcmp(word, words[1]) ? 1 : -1;
+}
+
+static bool has(const struct rule *rule, int type)
+{
+	int i;
+
+	for (i = 0; i < rule->nr; i++)
+		if (rule->attr[i].type == type)
+			return true;
+	return false;
+}
+
+/* A word and its value, or a word alone. Returns the words used, or 0 after a message. */
+static int read_part(struct rule *rule, const char *words[], int nr)
+{
+	int role = find_word(words[0], roles), type = SMC_NLA_POLICY_ROLE, taken = 1;
+	size_t i = 0;
+
+	if (role < 0) {
+		while (i < ARRAY_SIZE(parts) && strcmp(words[0], parts[i].word))
+			i++;
+		if (i == ARRAY_SIZE(parts)) {
+			wrong("\"%s\" is none of connect, listen, port, peer, cgroup and uid",
+			      words[0]);
+			return 0;
+		}
+		if (nr < 2) {
+			wrong("%s needs a value", words[0]);
+			return 0;
+		}
+		type = parts[i].attr;
+		taken = 2;
+	}
+	if (has(rule, type)) {
+		wrong("\"%s\" is one word too many: a rule has each part once", words[0]);
+		return 0;
+	}
+	if (role >= 0)
+		put_u8(rule, type, role);
+	else if (parts[i].read(rule, words[1]))
+		return 0;
+	return taken;
+}
+
+/* The words after "add" */
+static int read_rule(struct rule *rule, const char *words[], int nr)
+{
+	int at = 0, action, taken;
+
+	memset(rule, 0, sizeof(*rule));
+	if (nr > 1 && !strcmp(words[0], "before")) {
+		if (read_id(words[1], &rule->before))
+			return EXIT_USAGE;
+		put(rule, SMC_NLA_POLICY_BEFORE, &rule->before, sizeof(rule->before));
+		at = 2;
+	}
+	action = at < nr ? find_word(words[at], actions) : -1;
+	if (action < 0)
+		return wrong("a rule begins with smc or tcp");
+	put_u8(rule, SMC_NLA_POLICY_ACTION, action);
+	for (at++; at < nr; at += taken) {
+		taken = read_part(rule, words + at, nr - at);
+		if (!taken)
+			return EXIT_USAGE;
+	}
+	return 0;
+}
+
+static const char *policy_error(int cmd, int err)
+{
+	switch (-err) {
+	case EEXIST:
+		return "a rule says the same already";
+	case ENOENT:
+		return "there is no rule with that number";
+	case EINVAL:
+	case ERANGE:
+		return cmd == SMC_NETLINK_ADD_POLICY ? "that is no rule" : NULL;
+	}
+	return NULL;
+}
+
+static const char *policy_apply_error(int cmd, int err)
+{
+	return err == -EEXIST ? "" : policy_error(cmd, err);
+}
+
+/**
+ * policy_add() - add a rule of a file unless one says the same
+ * @words: the words of a line
+ * @nr: their number
+ * @dry: only check them
+ *
+ * Return: 0, or an error after a message.
+ */
+int policy_add(const char *words[], int nr, bool dry)
+{
+	struct rule rule;
+	int err = read_rule(&rule, words, nr);
+
+	if (err || dry)
+		return err;
+	err = genl_ask(SMC_GENL_FAMILY_NAME, SMC_NETLINK_ADD_POLICY, rule.attr, NULL, NULL,
+		       policy_apply_error);
+	return err == -EEXIST ? 0 : err;
+}
+
+static int policy_change(int cmd, const struct genl_attr *attrs)
+{
+	return genl_ask(SMC_GENL_FAMILY_NAME, cmd, attrs, NULL, NULL, policy_error) ?
+	       EXIT_FAILURE : 0;
+}
+
+__attribute__((format(printf, 2, 3)))
+static void append(char text[RULE_TEXT], const char *format, ...)
+{
+	size_t len = strlen(text);
+	va_list values;
+
+	va_start(values, format);
+	vsnprintf(text + len, RULE_TEXT - len, format, values);
+	va_end(values);
+}
+
+static void append_peer(char text[RULE_TEXT], struct nlattr **tb)
+{
+	const struct in6_addr *addr = nla_data(tb[SMC_NLA_POLICY_PEER_ADDR]);
+	int bits = nla_get_u8(tb[SMC_NLA_POLICY_PREFIX]);
+	char peer[INET6_ADDRSTRLEN];
+	bool is_v4 = IN6_IS_ADDR_V4MAPPED(addr) && bits >= V4_BITS;
+
+	if (is_v4)
+		inet_ntop(AF_INET, &addr->s6_addr[12], peer, sizeof(peer));
+	else
+		inet_ntop(AF_INET6, addr, peer, sizeof(peer));
+	append(text, " peer %s", peer);
+	if (bits < 128)
+		append(text, "/%d", is_v4 ? bits - V4_BITS : bits);
+}
+
+static void append_cgroup(char text[RULE_TEXT], uint64_t id)
+{
+	char mount[PATH_MAX], path[PATH_MAX];
+
+	if (cgroup_find_mount(mount) && cgroup_path(mount, id, path))
+		append(text, " cgroup %s", path);
+	else
+		append(text, " cgroup %" PRIu64, id);
+}
+
+/* The words that `smc policy add` takes, after the action */
+static void rule_text(char text[RULE_TEXT], struct nlattr **tb)
+{
+	*text = '\0';
+	if (tb[SMC_NLA_POLICY_ROLE])
+		append(text, " %s", roles[nla_get_u8(tb[SMC_NLA_POLICY_ROLE]) & 1]);
+	if (tb[SMC_NLA_POLICY_PORT_FIRST] && tb[SMC_NLA_POLICY_PORT_LAST]) {
+		int first = nla_get_u16(tb[SMC_NLA_POLICY_PORT_FIRST]);
+		int last = nla_get_u16(tb[SMC_NLA_POLICY_PORT_LAST]);
+
+		append(text, last > first ? " port %d-%d" : " port %d", first, last);
+	}
+	if (tb[SMC_NLA_POLICY_PEER_ADDR] && tb[SMC_NLA_POLICY_PREFIX] &&
+	    nla_len(tb[SMC_NLA_POLICY_PEER_ADDR]) == sizeof(struct in6_addr))
+		append_peer(text, tb);
+	if (tb[SMC_NLA_POLICY_CGROUP])
+		append_cgroup(text, nla_get_u64(tb[SMC_NLA_POLICY_CGROUP]));
+	if (tb[SMC_NLA_POLICY_UID])
+		append(text, " uid %" PRIu32, nla_get_u32(tb[SMC_NLA_POLICY_UID]));
+}
+
+static const struct field policy_fields[] = {
+	{ SMC_NLA_POLICY_ID, "id", "ID", 4 },
+	{ SMC_NLA_POLICY_ACTION, "action", "ACTION", 6, FIELD_NAME, actions, 2 },
+	{ SMC_NLA_POLICY_HITS, "hits", "HITS", 10 },
+	{ SMC_NLA_POLICY_ROLE, "role", NULL, 0, FIELD_NAME, roles, 2 },
+	{ SMC_NLA_POLICY_PORT_FIRST, "port_first" },
+	{ SMC_NLA_POLICY_PORT_LAST, "port_last" },
+	{ SMC_NLA_POLICY_PEER_ADDR, "peer", NULL, 0, FIELD_ADDRESS },
+	{ SMC_NLA_POLICY_PREFIX, "prefix" },
+	{ SMC_NLA_POLICY_CGROUP, "cgroup" },
+	{ SMC_NLA_POLICY_UID, "uid" },
+	{ }
+};
+
+static int print_rule(int cmd, struct nlattr **tb, void *arg)
+{
+	struct json *json = arg;
+	char text[RULE_TEXT];
+
+	(void)cmd;
+	rule_text(text, tb);
+	if (json) {
+		json_open(json, NULL, '{');
+		fields_json_of(json, policy_fields, tb);
+		json_string(json, "rule", *text ? text + 1 : "");
+		json_close(json, '}');
+	} else {
+		printf("%-4u %-6s %-10" PRIu64 " %s\n", nla_get_u32(tb[SMC_NLA_POLICY_ID]),
+		       actions[nla_get_u8(tb[SMC_NLA_POLICY_ACTION]) & 1],
+		       nla_get_u64(tb[SMC_NLA_POLICY_HITS]), *text ? text + 1 : "everything");
+	}
+	return ferror(stdout);
+}
+
+static int policy_show(bool as_json)
+{
+	struct json json = { .file = stdout };
+	int err;
+
+	if (as_json) {
+		json_begin(&json);
+		json_open(&json, "policy", '[');
+	} else {
+		printf("%-4s %-6s %-10s %s\n", "ID", "ACTION", "HITS", "CONNECTIONS");
+	}
+	err = genl_ask(SMC_GENL_FAMILY_NAME, SMC_NETLINK_DUMP_POLICY, NULL, print_rule,
+		       as_json ? &json : NULL, NULL);
+	if (as_json) {
+		json_close(&json, ']');
+		json_close(&json, '}');
+	}
+	return err ? EXIT_FAILURE : 0;
+}
+
+static int policy_del(const struct args *args)
+{
+	uint32_t id;
+	const struct genl_attr attrs[] = {
+		{ .type = SMC_NLA_POLICY_ID, .data = &id, .len = sizeof(id) }, { }
+	};
+
+	if (args->nr_words != 2)
+		return wrong("del takes the number of one rule");
+	return read_id(args->words[1], &id) ? EXIT_USAGE :
+	       policy_change(SMC_NETLINK_DEL_POLICY, attrs);
+}
+
+/**
+ * cmd_policy() - show or change the policy of this network namespace
+ * @args: the words say what; option j for JSON
+ *
+ * Return: exit status.
+ */
+int cmd_policy(const struct args *args)
+{
+	const char *what = args->nr_words ? args->words[0] : "show";
+	struct rule rule;
+	int status;
+
+	if (!strcmp(what, "del"))
+		return policy_del(args);
+	if (!strcmp(what, "add")) {
+		status = read_rule(&rule, (const char **)args->words + 1, args->nr_words - 1);
+		return status ? status : policy_change(SMC_NETLINK_ADD_POLICY, rule.attr);
+	}
+	if (strcmp(what, "show") && strcmp(what, "flush"))
+		return wrong("\"%s\" is none of show, add, del and flush", what);
+	if (args->nr_words > 1)
+		return wrong("%s takes no argument \"%s\"", what, args->words[1]);
+	return *what == 's' ? policy_show(args->option['j']) :
+	       policy_change(SMC_NETLINK_FLUSH_POLICY, NULL);
+}

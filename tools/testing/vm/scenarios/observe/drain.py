@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-2.0
+"""`smc drain` lets new connections use TCP and waits for the end of those on SMC.
+
+Then the module can be replaced. A new one, or `smc drain --undo`, uses SMC again. Only root of
+the host may do that.
+"""
+from common import stream_client, stream_server
+
+kernels = ("stock", "debug")
+dialects = (0,)
+ipv = (4,)
+timeout = 120
+N = 100_003
+DRAIN, PEERNOSMC = 0x03F10000, 0x03010000
+
+
+def smc(t, vm, words, status=0):
+    from smcvm import kernel
+    out = vm.run(f"{t.guest_path(kernel.user_tool('smc'))} {words}", check=False)
+    t.equal(out.rc, status, f"{vm.name}: smc {words}: {out.err}")
+    return out
+
+
+def start(t, port):
+    s = t.half(t.a, stream_server, port=port, n_in=N, n_out=N)
+    s.expect("listening", t.left())
+    c = t.half(t.b, stream_client, port=port, n_in=N, n_out=N)
+    t.expect_all("moved", s, c)
+    return s, c
+
+
+def end(t, halves):
+    for half in halves:
+        half.gate("end")
+    t.wait_all(*halves)
+
+
+def talk(t, port, a, b):
+    """One connection; (mode, reason) of each machine."""
+    halves = start(t, port)
+    for vm, (mode, reason) in ((t.a, a), (t.b, b)):
+        t.mode(vm, mode, port, 1, reason)
+    end(t, halves)
+
+
+def refused(t):
+    """A user, and root of another namespace's user, do not change it."""
+    as_user = "setpriv --reuid 1000 --regid 1000 --clear-groups"
+    for who in (as_user, f"{as_user} unshare -Urn"):
+        t.equal(t.a.run(f"{who} {t.smc} drain", check=False).rc, 1, f"drain by {who}")
+    for words in ("--wait x", "--wait -1", "-u -w 1", "now"):
+        smc(t, t.a, f"drain {words}", 2)
+    t.equal(t.a.run("cat /sys/module/smc/parameters/drain").out.strip(), "N", "drain")
+
+
+def run(t):
+    from smcvm import kernel
+    t.smc = t.guest_path(kernel.user_tool("smc"))
+    smc_both = ("SMC-R", None), ("SMC-R", None)
+    t.step(refused.__doc__)
+    refused(t)
+    t.step("a connection remains, new ones are TCP")
+    halves = start(t, 6000)
+    t.mode(t.a, "SMC-R", 6000)
+    out = smc(t, t.b, "drain --wait 0", 1).out
+    t.check("1 connections in 1 link groups" in out, f"what is left: {out!r}")
+    talk(t, 6001, ("TCP", PEERNOSMC), ("TCP", DRAIN))
+    smc(t, t.b, "drain --undo")
+    smc(t, t.a, "drain --wait 0", 1)
+    talk(t, 6002, ("TCP", DRAIN), ("TCP", PEERNOSMC))
+    t.mode(t.b, "SMC-R", 6000)
+    t.step("the end of the last one")
+    waits = t.a.spawn([t.smc, "drain", "--wait", "100"])
+    end(t, halves)
+    t.wait_all(waits)
+    smc(t, t.a, "drain --undo")
+    talk(t, 6003, *smc_both)
+    t.step("another module")
+    smc(t, t.a, "drain --wait 100")
+    t.no_sockets(t.a, 6003)
+    t.reload(t.a)
+    t.equal(t.a.run("cat /sys/module/smc/parameters/drain").out.strip(), "N", "drain")
+    talk(t, 6004, *smc_both)
