@@ -32,6 +32,7 @@
 #include "sock/smc_close.h"
 #include "sock/smc_fallback.h"
 #include "sock/smc_hs.h"
+#include "sock/smc_hs_path.h"
 #include "sock/smc_hs_ring.h"
 #include "sock/smc_keepalive.h"
 #include "sock/smc_listen.h"
@@ -194,7 +195,6 @@ static bool smc_read_peer(const struct sockaddr *addr, int addr_len, struct in6_
 static enum smc_decline smc_check_offer(struct smc_sock *smc, const struct sockaddr *addr,
 					int addr_len)
 {
-	struct net *net = sock_net(smc->sk);
 	enum smc_decline reason;
 	struct in6_addr peer;
 	u16 port;
@@ -205,19 +205,13 @@ static enum smc_decline smc_check_offer(struct smc_sock *smc, const struct socka
 	if (!smc_read_peer(addr, addr_len, &peer, &port))
 		return SMC_DECLINE_NONE;
 	reason = smc_policy_apply(smc->sk, SMC_POLICY_CONNECT, &peer, port);
-	if (reason != SMC_DECLINE_NONE)
-		return reason;
-	if (!smc_ib_has_device() || !smc_path_may_reach(net, &peer))
-		return SMC_DECLINE_NOSMCRDEV;
-	reason = smc_peer_recall(net, &peer, true);
-	if (reason != SMC_DECLINE_NONE)
-		return reason;
-	return smc_peer_recall_service(smc->sk, addr, &smc->peer_diagnosis);
+	return reason != SMC_DECLINE_NONE ? reason : smc_hs_may_offer(smc, addr, &peer);
 }
 
 static void smc_choose_offer(struct smc_sock *smc, const struct sockaddr *addr, int addr_len)
 {
 	smc->peer_diagnosis = 0;
+	smc->memory_age_ms = 0;
 	smc->fallback = smc_check_offer(smc, addr, addr_len);
 	tcp_sk(smc->sk)->syn_smc = smc->fallback == SMC_DECLINE_NONE;
 	smc->attempts++;
@@ -400,7 +394,8 @@ static int smc_accept SMC_ACCEPT_PARAMS
 	if (child.fallback == SMC_DECLINE_NONE)
 		return 0;
 	smc_stat_inc(sock_net(child.sk), SMC_STAT_SERVER_TCP);
-	smc_fallback_remember(child.sk, true, child.fallback, child.peer_diagnosis);
+	smc_fallback_remember(child.sk, true, child.fallback, child.peer_diagnosis,
+			      child.memory_age_ms);
 	/* the core gave the new socket our operations */
 	smc_use_tcp_ops(newsock);
 	return 0;

@@ -43,3 +43,31 @@ bool addr_read(const char *text, struct in6_addr *addr)
 	return inet_pton(AF_INET, text, &addr->s6_addr[12]) == 1 ||
 	       inet_pton(AF_INET6, text, addr) == 1;
 }
+
+/**
+ * addr_read_service() - read an address with or without a port
+ * @text: ADDR, ADDR:PORT, or [ADDR]:PORT for IPv6
+ * @addr: filled
+ * @port: filled, 0 without one
+ *
+ * Return: false if it is none.
+ */
+bool addr_read_service(const char *text, struct in6_addr *addr, uint16_t *port)
+{
+	bool has_brackets = *text == '[';
+	const char *end = has_brackets ? strchr(text, ']') : strchr(text, ':');
+	char copy[INET6_ADDRSTRLEN];
+	uint64_t number = 0;
+
+	*port = 0;
+	if (addr_read(text, addr))
+		return true;
+	if (!end || end - text - has_brackets >= (int)sizeof(copy))
+		return false;
+	snprintf(copy, sizeof(copy), "%.*s", (int)(end - text - has_brackets), text + has_brackets);
+	end += has_brackets;
+	if (*end && (*end != ':' || !number_read(end + 1, '\0', UINT16_MAX, &number) || !number))
+		return false;
+	*port = number;
+	return addr_read(copy, addr);
+}

@@ -65,7 +65,7 @@ static bool fetch(struct nlattr **tb, int type, void *to, size_t size)
 /* Returns 0, or a negative NLE code if the message is no valid answer. */
 int diag_parse(struct nlmsghdr *nlh, struct diag_sock *sock)
 {
-	struct nlattr *tb[SMC_DIAG_LISTENINFO + 1];
+	struct nlattr *tb[SMC_DIAG_MEMORY_AGE + 1];
 	int err;
 
 	memset(sock, 0, sizeof(*sock));
@@ -73,13 +73,14 @@ int diag_parse(struct nlmsghdr *nlh, struct diag_sock *sock)
 		return -NLE_MSGTYPE_NOSUPPORT;
 	if (!nlmsg_valid_hdr(nlh, sizeof(sock->msg)))
 		return -NLE_MSG_TOOSHORT;
-	err = nlmsg_parse(nlh, sizeof(sock->msg), tb, SMC_DIAG_LISTENINFO, NULL);
+	err = nlmsg_parse(nlh, sizeof(sock->msg), tb, SMC_DIAG_MEMORY_AGE, NULL);
 	if (err < 0)
 		return err;
 
 	memcpy(&sock->msg, nlmsg_data(nlh), sizeof(sock->msg));
 	fetch(tb, SMC_DIAG_SHUTDOWN, &sock->shutdown, sizeof(sock->shutdown));
 	fetch(tb, SMC_DIAG_FALLBACK, &sock->fallback, sizeof(sock->fallback));
+	fetch(tb, SMC_DIAG_MEMORY_AGE, &sock->memory_age, sizeof(sock->memory_age));
 	sock->has_conn = fetch(tb, SMC_DIAG_CONNINFO, &sock->conn,
 			       sizeof(sock->conn));
 	sock->has_link = fetch(tb, SMC_DIAG_LGRINFO, &sock->link,

@@ -17,7 +17,7 @@ static const char * const names[] = {
 
 static const char * const roles[] = { "client", "server" };
 
-static const struct field event_fields[] = {
+const struct field event_fields[] = {
 	{ SMC_NLA_EVENT_TIME, "time_ns" },
 	{ SMC_NLA_EVENT_ROLE, "role", "", 0, FIELD_NAME, roles, ARRAY_SIZE(roles) },
 	{ SMC_NLA_EVENT_ADDR, "local_address", .kind = FIELD_ADDRESS },
@@ -28,6 +28,7 @@ static const struct field event_fields[] = {
 	{ SMC_NLA_EVENT_MS, "remembered_ms", "for ms", 0 },
 	{ SMC_NLA_EVENT_REASON, "reason" },
 	{ SMC_NLA_EVENT_PEER_DIAGNOSIS, "peer_diagnosis" },
+	{ SMC_NLA_EVENT_AGE_MS, "age_ms", "remembered for ms", 0 },
 	{ SMC_NLA_EVENT_TEXT, "text", ":", 0, FIELD_TEXT },
 	{ }
 };
@@ -51,19 +52,30 @@ static const char *name_of(int cmd)
 	return i < ARRAY_SIZE(names) ? names[i] : "unknown";
 }
 
-static void print_time(struct nlattr *event)
+static void print_time(const struct nlattr *event)
 {
 	struct nlattr *tb[SMC_NLA_EVENT_MAX + 1];
 	char text[32] = "-";
 	uint64_t ns = 0;
 	time_t seconds;
 
-	if (event && nla_parse_nested(tb, SMC_NLA_EVENT_MAX, event, NULL) >= 0 &&
+	if (event && nla_parse_nested(tb, SMC_NLA_EVENT_MAX, (struct nlattr *)event, NULL) >= 0 &&
 	    tb[SMC_NLA_EVENT_TIME])
 		ns = nla_get_u64(tb[SMC_NLA_EVENT_TIME]);
 	seconds = ns / 1000000000;
 	strftime(text, sizeof(text), "%F %T", localtime(&seconds));
 	printf("%s.%03u", text, (unsigned int)(ns / 1000000 % 1000));
+}
+
+/**
+ * event_print() - print a line with what concerns a connection
+ * @event: the nest of its attributes, or NULL
+ */
+void event_print(const struct nlattr *event)
+{
+	print_time(event);
+	fields_words(event_fields, event);
+	putchar('\n');
 }
 
 static int print_event(int cmd, struct nlattr **tb, void *arg)

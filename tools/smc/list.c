@@ -83,8 +83,12 @@ static void print_text(const struct diag_sock *sock, bool verbose)
 	printf("%-16s %-6s %-28s %-28s", diag_state_name(sock->msg.state),
 	       mode_of(sock), local, peer);
 	if (sock->fallback.reason)
-		printf(" 0x%08x %s", sock->fallback.reason,
-		       reason_text(sock->fallback.reason));
+		printf(" 0x%08x ", sock->fallback.reason);
+	if (sock->memory_age)
+		printf("remembered for %u.%u s: ", sock->memory_age / 1000,
+		       sock->memory_age / 100 % 10);
+	if (sock->fallback.reason)
+		fputs(reason_text(sock->fallback.reason), stdout);
 	if (sock->fallback.peer_diagnosis)
 		printf(": 0x%08x %s", sock->fallback.peer_diagnosis,
 		       reason_text(sock->fallback.peer_diagnosis));
@@ -200,6 +204,7 @@ static void print_json(struct json *json, const struct diag_sock *sock)
 	json_number(json, "shutdown", sock->shutdown);
 	json_number(json, "reason", sock->fallback.reason);
 	json_string(json, "reason_text", reason_text(sock->fallback.reason));
+	json_number(json, "memory_age_ms", sock->memory_age);
 	json_number(json, "peer_diagnosis", sock->fallback.peer_diagnosis);
 	json_string(json, "peer_diagnosis_text", reason_text(sock->fallback.peer_diagnosis));
 	if (sock->has_conn)

@@ -66,10 +66,13 @@ int cmd_drain(const struct args *args);
 int cmd_enable(const struct args *args);
 int cmd_devices(const struct args *args);
 int cmd_events(const struct args *args);
+int cmd_explain(const struct args *args);
 int cmd_groups(const struct args *args);
+int cmd_history(const struct args *args);
 int cmd_links(const struct args *args);
 int cmd_list(const struct args *args);
 int cmd_metrics(const struct args *args);
+int cmd_peers(const struct args *args);
 int cmd_pnet(const struct args *args);
 int cmd_policy(const struct args *args);
 int cmd_reasons(const struct args *args);
@@ -92,6 +95,7 @@ bool run_find_library(char path[PATH_MAX]);
 /* addr.c: addresses and numbers as users write them */
 bool number_read(const char *text, char end, uint64_t max, uint64_t *value);
 bool addr_read(const char *text, struct in6_addr *addr);
+bool addr_read_service(const char *text, struct in6_addr *addr, uint16_t *port);
 
 /* cgroup.c: control groups of the unified hierarchy */
 bool cgroup_find_mount(char path[PATH_MAX]);
@@ -114,6 +118,7 @@ struct diag_sock {
 	struct smc_diag_linkinfo group;
 	struct smc_diag_listeninfo queue;
 	struct smc_diag_fallback fallback;
+	uint32_t memory_age;	/* ms that it had been remembered, or 0 */
 };
 
 struct nlmsghdr;
@@ -227,6 +232,10 @@ void fields_list(const struct field *fields, const struct nlattr *nest, const ch
 uint64_t fields_number(const struct nlattr *nest, int attr);
 void fields_json(struct json *json, const struct field *fields, const struct nlattr *nest);
 void fields_json_of(struct json *json, const struct field *fields, struct nlattr **tb);
+
+/* events.c */
+extern const struct field event_fields[];
+void event_print(const struct nlattr *event);
 
 /* groups.c */
 #define LINKS_MAX 1024

@@ -30,6 +30,7 @@ enum smc_diag_attr {
 	/* of this module, far from numbers that other modules may add */
 	SMC_DIAG_LINKINFO	= 64,	/* with LGRINFO: struct smc_diag_linkinfo */
 	SMC_DIAG_LISTENINFO	= 65,	/* of a listener: struct smc_diag_listeninfo */
+	SMC_DIAG_MEMORY_AGE	= 66,	/* u32, ms: age of what was remembered */
 };
 
 #define SMC_DIAG_WANT(attr)	(1 << ((attr) - 1))

@@ -139,14 +139,16 @@ static int smc_diag_put_lgrinfo(struct sk_buff *skb, struct smc_conn *conn)
 	return nla_put(skb, SMC_DIAG_LINKINFO, sizeof(more), &more);
 }
 
-static int smc_diag_put_tail(struct sk_buff *skb, u8 shutdown, u32 reason, u32 peer_diagnosis)
+static int smc_diag_put_tail(struct sk_buff *skb, u8 shutdown, u32 reason, u32 peer_diagnosis,
+			     u32 memory_age_ms)
 {
 	struct smc_diag_fallback fallback = {
 		.reason = reason,
 		.peer_diagnosis = peer_diagnosis,
 	};
 
-	if (nla_put_u8(skb, SMC_DIAG_SHUTDOWN, shutdown))
+	if (nla_put_u8(skb, SMC_DIAG_SHUTDOWN, shutdown) ||
+	    (memory_age_ms && nla_put_u32(skb, SMC_DIAG_MEMORY_AGE, memory_age_ms)))
 		return -EMSGSIZE;
 	return nla_put(skb, SMC_DIAG_FALLBACK, sizeof(fallback), &fallback);
 }
@@ -183,7 +185,7 @@ static int smc_diag_put_more(struct smc_diag_walk *w, struct smc_sock *smc, u8 s
 	if (!rc && state == SMC_DIAG_ST_LISTEN)
 		rc = smc_diag_put_listeninfo(w->skb, smc);
 	return rc ?: smc_diag_put_tail(w->skb, READ_ONCE(smc->shutdown), smc->fallback,
-				       smc->peer_diagnosis);
+				       smc->peer_diagnosis, smc->memory_age_ms);
 }
 
 /* Called with the list's lock held: the socket stays. */
@@ -228,7 +230,8 @@ static int smc_diag_put_record(struct smc_diag_walk *w, const struct smc_fallbac
 	smc_diag_translate(w, msg);
 	msg->state = SMC_DIAG_ST_ACTIVE;
 	msg->mode = SMC_DIAG_MODE_FALLBACK_TCP;
-	if (smc_diag_put_tail(w->skb, 0, rec->reason, rec->peer_diagnosis)) {
+	if (smc_diag_put_tail(w->skb, 0, rec->reason, rec->peer_diagnosis,
+			      rec->memory_age_ms)) {
 		nlmsg_cancel(w->skb, nlh);
 		return -EMSGSIZE;
 	}

@@ -19,7 +19,9 @@
 #include "sock/smc_policy.h"
 #include "observe/smc_netlink.h"
 #include "observe/smc_netlink_dev.h"
+#include "observe/smc_netlink_explain.h"
 #include "observe/smc_netlink_lgr.h"
+#include "observe/smc_netlink_memory.h"
 #include "observe/smc_netlink_msg.h"
 #include "observe/smc_netlink_peer.h"
 #include "observe/smc_netlink_policy.h"
@@ -222,6 +224,16 @@ static const struct genl_ops smc_netlink_ops[] = {
 	SMC_NETLINK_DO_NET(SMC_NETLINK_DEL_POLICY, smc_netlink_del_policy, smc_netlink_policy_del),
 	SMC_NETLINK_DO_NET(SMC_NETLINK_FLUSH_POLICY, smc_netlink_flush_policy,
 			   smc_netlink_no_policy),
+	SMC_NETLINK_DUMP(SMC_NETLINK_DUMP_HISTORY, smc_netlink_dump_history),
+	SMC_NETLINK_DUMP(SMC_NETLINK_DUMP_PEERS, smc_netlink_dump_peers),
+	SMC_NETLINK_DO_NET(SMC_NETLINK_FORGET_PEER, smc_netlink_forget_peer,
+			   smc_netlink_memory_policy),
+	SMC_NETLINK_DO_NET(SMC_NETLINK_FLUSH_PEERS, smc_netlink_flush_peers,
+			   smc_netlink_no_policy),
+	{
+		.cmd = SMC_NETLINK_DUMP_EXPLAIN, .dumpit = smc_netlink_dump_explain,
+		.policy = smc_netlink_explain_policy, .maxattr = SMC_NLA_EXPLAIN_PEER_PORT,
+	},
 };
 
 static const struct genl_multicast_group smc_netlink_groups[] = {

@@ -44,6 +44,8 @@
 /**
  * struct smc_peer_slot - a host or a service
  * @id: keyed hash of its name; odd for services, so that hosts and services use different slots
+ * @addr: its address, IPv4 mapped, for people
+ * @port: of a service, for people
  * @reason: why the last connection became TCP
  * @diagnosis: code of the service's Decline, if any
  * @changes: smc_ib_changes() at that time
@@ -55,11 +57,13 @@
  */
 struct smc_peer_slot {
 	u64 id;
+	struct in6_addr addr;
 	enum smc_decline reason;
 	u32 diagnosis;
 	int changes;
 	unsigned int max_age_ms;
 	unsigned long since;
+	__be16 port;
 	u8 failure;
 	u8 failures;
 };
@@ -71,7 +75,7 @@ struct smc_peer_memory {
 };
 
 /* documented in Documentation/operations.md */
-static_assert(sizeof(struct smc_peer_memory) < 24 << 10);
+static_assert(sizeof(struct smc_peer_memory) < 34 << 10);
 
 /* Name of a service, with what selects the path to it. */
 struct smc_peer_service {
@@ -141,8 +145,8 @@ static u64 smc_peer_host_id(const struct smc_peer_memory *mem, const struct in6_
 }
 
 /* The same before and after connect(). */
-static u64 smc_peer_service_id(const struct smc_peer_memory *mem, const struct sock *tsk,
-			       const struct sockaddr *addr)
+static struct smc_peer_service smc_peer_name_service(const struct sock *tsk,
+						     const struct sockaddr *addr)
 {
 	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)addr;
 	const struct sockaddr_in *in = (const struct sockaddr_in *)addr;
@@ -171,7 +175,13 @@ static u64 smc_peer_service_id(const struct smc_peer_memory *mem, const struct s
 			name.from = tsk->sk_v6_rcv_saddr;
 #endif
 	}
-	return siphash(&name, sizeof(name), &mem->key) | 1;
+	return name;
+}
+
+static u64 smc_peer_service_id(const struct smc_peer_memory *mem,
+			       const struct smc_peer_service *name)
+{
+	return siphash(name, sizeof(*name), &mem->key) | 1;
 }
 
 static struct smc_peer_slot *smc_peer_find_slot(struct smc_peer_memory *mem, u64 id)
@@ -186,14 +196,24 @@ static bool smc_peer_is_ago(unsigned long then, unsigned int ms)
 }
 
 /* A lower peer_memory_ms applies to old entries, a higher one does not. */
-static bool smc_peer_is_stale(const struct net *net, const struct smc_peer_slot *slot)
+static unsigned int smc_peer_max_age_ms(const struct net *net, const struct smc_peer_slot *slot)
 {
 	unsigned int age_ms = READ_ONCE(smc_net(net)->set.peer_memory_ms);
 
 	age_ms = min(age_ms, slot->max_age_ms);
-	if (slot->failure == SMC_PEER_HAS_WORKED)
-		age_ms /= SMC_PEER_HAS_WORKED_DIV;
-	return slot->changes != smc_ib_changes() || smc_peer_is_ago(slot->since, age_ms);
+	return slot->failure == SMC_PEER_HAS_WORKED ? age_ms / SMC_PEER_HAS_WORKED_DIV : age_ms;
+}
+
+static bool smc_peer_is_stale(const struct net *net, const struct smc_peer_slot *slot)
+{
+	return slot->changes != smc_ib_changes() ||
+	       smc_peer_is_ago(slot->since, smc_peer_max_age_ms(net, slot));
+}
+
+/* At least 1: what is remembered was not found now. */
+static u32 smc_peer_age_ms(const struct smc_peer_slot *slot)
+{
+	return max(jiffies_to_msecs(jiffies - slot->since), 1U);
 }
 
 /* Copies the entry of @id if there is one. */
@@ -238,8 +258,9 @@ void smc_peer_remember(struct net *net, const struct in6_addr *peer, enum smc_de
 			      age_ms / SMC_PEER_HAS_WORKED_DIV : age_ms);
 	guard(spinlock_bh)(&mem->lock);
 	*smc_peer_find_slot(mem, id) = (struct smc_peer_slot){
-		.id = id, .reason = reason, .changes = smc_ib_changes(), .max_age_ms = age_ms,
-		.since = jiffies, .failure = failure, .failures = SMC_PEER_DECLINES,
+		.id = id, .addr = *peer, .reason = reason, .changes = smc_ib_changes(),
+		.max_age_ms = age_ms, .since = jiffies, .failure = failure,
+		.failures = SMC_PEER_DECLINES,
 	};
 }
 
@@ -270,11 +291,13 @@ void smc_peer_forget(struct net *net, const struct in6_addr *peer, bool is_route
  * @net: the namespace
  * @peer: its IP address, IPv4 mapped
  * @is_client: this side would begin; otherwise the peer has proposed, so it expects a path
+ * @age_ms: set to the age of the entry, not 0, if there is a reason
  *
  * Context: Any context but hard interrupt.
  * Return: the reason, or SMC_DECLINE_NONE.
  */
-enum smc_decline smc_peer_recall(struct net *net, const struct in6_addr *peer, bool is_client)
+enum smc_decline smc_peer_recall(struct net *net, const struct in6_addr *peer, bool is_client,
+				 u32 *age_ms)
 {
 	struct smc_peer_slot slot;
 
@@ -282,6 +305,7 @@ enum smc_decline smc_peer_recall(struct net *net, const struct in6_addr *peer, b
 	    slot.failure == SMC_PEER_ROUTED_PATH ||
 	    (slot.failure == SMC_PEER_HAS_WORKED && !is_client))
 		return SMC_DECLINE_NONE;
+	*age_ms = smc_peer_age_ms(&slot);
 	return slot.reason;
 }
 
@@ -322,9 +346,11 @@ static bool smc_peer_is_lasting(enum smc_decline reason, u32 diagnosis)
 }
 
 /* Return: true if a pause begins. */
-static bool smc_peer_count_decline(struct smc_peer_memory *mem, u64 id, enum smc_decline reason,
+static bool smc_peer_count_decline(struct smc_peer_memory *mem,
+				   const struct smc_peer_service *name, enum smc_decline reason,
 				   u32 diagnosis)
 {
+	u64 id = smc_peer_service_id(mem, name);
 	struct smc_peer_slot *slot = smc_peer_find_slot(mem, id);
 	int failures = 0;
 
@@ -337,7 +363,8 @@ static bool smc_peer_count_decline(struct smc_peer_memory *mem, u64 id, enum smc
 		failures = slot->failures;
 	failures = min(failures + 1, SMC_PEER_DECLINES);
 	*slot = (struct smc_peer_slot){
-		.id = id, .reason = reason, .diagnosis = diagnosis, .changes = smc_ib_changes(),
+		.id = id, .addr = name->to, .port = name->port, .reason = reason,
+		.diagnosis = diagnosis, .changes = smc_ib_changes(),
 		.max_age_ms = SMC_PEER_PAUSE_MS, .since = jiffies, .failures = failures,
 	};
 	return failures == SMC_PEER_DECLINES;
@@ -357,12 +384,13 @@ static bool smc_peer_count_decline(struct smc_peer_memory *mem, u64 id, enum smc
 void smc_peer_declined(const struct sock *tsk, const struct sockaddr *addr,
 		       enum smc_decline reason, u32 diagnosis)
 {
+	struct smc_peer_service name = smc_peer_name_service(tsk, addr);
 	struct net *net = sock_net(tsk);
 	struct smc_peer_memory *mem = smc_net(net)->peer_memory;
 
 	/* as where the peer does not know SMC */
 	if (!smc_peer_is_lasting(reason, diagnosis) ||
-	    !smc_peer_count_decline(mem, smc_peer_service_id(mem, tsk, addr), reason, diagnosis))
+	    !smc_peer_count_decline(mem, &name, reason, diagnosis))
 		return;
 	smc_stat_inc(net, SMC_STAT_SERVICE_PAUSED);
 	trace_smc_service_paused(tsk, addr, reason, diagnosis,
@@ -380,7 +408,8 @@ void smc_peer_declined(const struct sock *tsk, const struct sockaddr *addr,
 void smc_peer_agreed(const struct sock *tsk, const struct sockaddr *addr)
 {
 	struct smc_peer_memory *mem = smc_net(sock_net(tsk))->peer_memory;
-	u64 id = smc_peer_service_id(mem, tsk, addr);
+	struct smc_peer_service name = smc_peer_name_service(tsk, addr);
+	u64 id = smc_peer_service_id(mem, &name);
 	struct smc_peer_slot *slot = smc_peer_find_slot(mem, id);
 
 	guard(spinlock_bh)(&mem->lock);
@@ -396,19 +425,88 @@ void smc_peer_agreed(const struct sock *tsk, const struct sockaddr *addr)
  * @tsk: TCP socket that will be connected, with its binding
  * @addr: address for connect(), of either family
  * @diagnosis: set to the peer's code with SMC_DECLINE_PEERDECL
+ * @age_ms: set to the age of the entry, not 0, if there is a reason
  *
  * Context: Any context but hard interrupt.
  * Return: the reason, or SMC_DECLINE_NONE.
  */
 enum smc_decline smc_peer_recall_service(const struct sock *tsk, const struct sockaddr *addr,
-					 u32 *diagnosis)
+					 u32 *diagnosis, u32 *age_ms)
 {
+	struct smc_peer_service name = smc_peer_name_service(tsk, addr);
 	struct net *net = sock_net(tsk);
-	u64 id = smc_peer_service_id(smc_net(net)->peer_memory, tsk, addr);
+	u64 id = smc_peer_service_id(smc_net(net)->peer_memory, &name);
 	struct smc_peer_slot slot;
 
 	if (!smc_peer_look_up(net, id, &slot))
 		return SMC_DECLINE_NONE;
 	*diagnosis = slot.diagnosis;
+	*age_ms = smc_peer_age_ms(&slot);
 	return slot.reason;
+}
+
+/* Expects the lock held. Return: true if connections use TCP for the entry. */
+static bool smc_peer_counts(const struct net *net, const struct smc_peer_slot *slot)
+{
+	return slot->failures == SMC_PEER_DECLINES && !smc_peer_is_stale(net, slot);
+}
+
+/**
+ * smc_peer_next() - read the entries for which connections use TCP
+ * @net: the namespace
+ * @pos: where to continue, 0 at first; updated
+ * @entry: filled
+ *
+ * Context: Any context but hard interrupt.
+ * Return: false at the end.
+ */
+bool smc_peer_next(struct net *net, unsigned int *pos, struct smc_peer_entry *entry)
+{
+	struct smc_peer_memory *mem = smc_net(net)->peer_memory;
+	const struct smc_peer_slot *slot;
+	u32 age_ms, max_ms;
+
+	guard(spinlock_bh)(&mem->lock);
+	while (*pos < SMC_PEER_SLOTS) {
+		slot = &mem->slot[(*pos)++];
+		if (!smc_peer_counts(net, slot))
+			continue;
+		age_ms = smc_peer_age_ms(slot);
+		max_ms = smc_peer_max_age_ms(net, slot);
+		*entry = (struct smc_peer_entry){
+			.addr = slot->addr, .port = ntohs(slot->port), .failure = slot->failure,
+			.reason = slot->reason, .diagnosis = slot->diagnosis, .age_ms = age_ms,
+			.left_ms = max_ms > age_ms ? max_ms - age_ms : 0,
+		};
+		return true;
+	}
+	return false;
+}
+
+/**
+ * smc_peer_clear() - remove entries at the user's request
+ * @net: the namespace
+ * @addr: address of the host, IPv4 mapped; NULL for all
+ * @port: of a service on it; 0 for the host and all its services
+ *
+ * Context: Any context but hard interrupt.
+ * Return: the number of removed entries for which connections used TCP.
+ */
+unsigned int smc_peer_clear(struct net *net, const struct in6_addr *addr, u16 port)
+{
+	struct smc_peer_memory *mem = smc_net(net)->peer_memory;
+	unsigned int i, nr = 0;
+
+	guard(spinlock_bh)(&mem->lock);
+	for (i = 0; i < SMC_PEER_SLOTS; i++) {
+		struct smc_peer_slot *slot = &mem->slot[i];
+
+		if ((addr && !ipv6_addr_equal(addr, &slot->addr)) ||
+		    (port && port != ntohs(slot->port)))
+			continue;
+		nr += smc_peer_counts(net, slot);
+		/* an agreement of the past does not count any more, either */
+		memset(slot, 0, sizeof(*slot));
+	}
+	return nr;
 }

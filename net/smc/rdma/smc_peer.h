@@ -20,6 +20,26 @@ enum smc_peer_failure {
 	SMC_PEER_ROUTED_PATH,	/* only the routed path; another one is in use */
 };
 
+/**
+ * struct smc_peer_entry - a host or service to which connections use TCP
+ * @addr: address, IPv4 mapped
+ * @port: of a service; 0 for a host
+ * @failure: of a host: &enum smc_peer_failure
+ * @reason: why the last connection became TCP
+ * @diagnosis: code of the service's Decline, if any
+ * @age_ms: time since then
+ * @left_ms: time until it is forgotten
+ */
+struct smc_peer_entry {
+	struct in6_addr addr;
+	u16 port;
+	u8 failure;
+	enum smc_decline reason;
+	u32 diagnosis;
+	u32 age_ms;
+	u32 left_ms;
+};
+
 int smc_peer_init_net(struct net *net);
 void smc_peer_exit_net(struct net *net);
 
@@ -27,13 +47,17 @@ void smc_peer_addr(const struct sock *tsk, struct in6_addr *peer);
 void smc_peer_remember(struct net *net, const struct in6_addr *peer, enum smc_decline reason,
 		       enum smc_peer_failure failure);
 void smc_peer_forget(struct net *net, const struct in6_addr *peer, bool is_routed);
-enum smc_decline smc_peer_recall(struct net *net, const struct in6_addr *peer, bool is_client);
+enum smc_decline smc_peer_recall(struct net *net, const struct in6_addr *peer, bool is_client,
+				 u32 *age_ms);
 bool smc_peer_recall_routed(struct net *net, const struct in6_addr *peer);
 
 void smc_peer_declined(const struct sock *tsk, const struct sockaddr *addr,
 		       enum smc_decline reason, u32 diagnosis);
 void smc_peer_agreed(const struct sock *tsk, const struct sockaddr *addr);
 enum smc_decline smc_peer_recall_service(const struct sock *tsk, const struct sockaddr *addr,
-					 u32 *diagnosis);
+					 u32 *diagnosis, u32 *age_ms);
+
+bool smc_peer_next(struct net *net, unsigned int *pos, struct smc_peer_entry *entry);
+unsigned int smc_peer_clear(struct net *net, const struct in6_addr *addr, u16 port);
 
 #endif /* SMC_PEER_H */

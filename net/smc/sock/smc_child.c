@@ -98,6 +98,7 @@ static void smc_child_finish(struct smc_sock *smc, bool is_good)
 	if (smc->phase != SMC_PHASE_SMC && is_good) {
 		child->fallback = smc->fallback;
 		child->peer_diagnosis = smc->peer_diagnosis;
+		child->memory_age_ms = smc->memory_age_ms;
 		smc_tcp_become(smc, smc->fallback);
 	} else if (smc->phase != SMC_PHASE_SMC) {
 		smc_sock_set_phase(smc, SMC_PHASE_IDLE);

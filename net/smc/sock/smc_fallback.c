@@ -3,6 +3,7 @@
  * Record of connections that fell back to TCP, for diagnosis: a bounded log in each namespace. It
  * holds plain values, not references; a reader checks each entry against TCP's tables.
  */
+#include <linux/ktime.h>
 #include <linux/sock_diag.h>
 #include <net/inet_hashtables.h>
 #include <net/inet6_hashtables.h>
@@ -18,13 +19,13 @@
 
 struct smc_fallback_log {
 	spinlock_t lock;		/* protects all members */
-	unsigned int next;		/* next slot to write */
+	u64 count;			/* records so far */
 	unsigned int nr;		/* slots in use */
 	struct smc_fallback_record rec[SMC_FALLBACK_RECORDS];
 };
 
 /* the limit is in Documentation/operations.md */
-static_assert(sizeof(struct smc_fallback_log) < 80 << 10);
+static_assert(sizeof(struct smc_fallback_log) < 100 << 10);
 
 /**
  * smc_fallback_prepare() - allocate the log of a namespace
@@ -97,11 +98,12 @@ EXPORT_SYMBOL_GPL(smc_fallback_describe);
  * @is_server: it comes from a listener
  * @reason: reason of the fallback, which is counted
  * @peer_diagnosis: peer diagnosis of the received Decline
+ * @memory_age_ms: 0, or for how long the reason had been remembered
  *
  * Context: Any context but hard interrupt.
  */
 void smc_fallback_remember(struct sock *sk, bool is_server, enum smc_decline reason,
-			   u32 peer_diagnosis)
+			   u32 peer_diagnosis, u32 memory_age_ms)
 {
 	struct smc_fallback_record *rec;
 	struct smc_fallback_log *log;
@@ -115,15 +117,44 @@ void smc_fallback_remember(struct sock *sk, bool is_server, enum smc_decline rea
 	if (!log)
 		return;
 	spin_lock_bh(&log->lock);
-	rec = &log->rec[log->next];
+	rec = &log->rec[log->count++ % SMC_FALLBACK_RECORDS];
 	memset(rec, 0, sizeof(*rec));
 	smc_fallback_describe(sk, &rec->msg);
 	rec->reason = reason;
 	rec->peer_diagnosis = peer_diagnosis;
-	log->next = (log->next + 1) % SMC_FALLBACK_RECORDS;
+	rec->memory_age_ms = memory_age_ms;
+	rec->is_server = is_server;
+	rec->time_ns = ktime_get_real_ns();
 	if (log->nr < SMC_FALLBACK_RECORDS)
 		log->nr++;
 	spin_unlock_bh(&log->lock);
+}
+
+/**
+ * smc_fallback_read() - read the log, with connections that are gone
+ * @net: the namespace
+ * @serial: number of the next record, 0 at first; updated. Those that are overwritten are skipped
+ * @rec: filled
+ *
+ * Context: Process context.
+ * Return: false at the end.
+ */
+bool smc_fallback_read(const struct net *net, u64 *serial, struct smc_fallback_record *rec)
+{
+	struct smc_fallback_log *log;
+	bool found;
+
+	/* pairs with cmpxchg() in smc_fallback_prepare() */
+	log = smp_load_acquire(&smc_net(net)->fallback_log);
+	if (!log)
+		return false;
+	spin_lock_bh(&log->lock);
+	*serial = max(*serial, log->count - log->nr);
+	found = *serial < log->count;
+	if (found)
+		*rec = log->rec[(*serial)++ % SMC_FALLBACK_RECORDS];
+	spin_unlock_bh(&log->lock);
+	return found;
 }
 
 /* Return: true if the same connection still exists and has a file. */

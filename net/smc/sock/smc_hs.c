@@ -776,20 +776,12 @@ static enum smc_hs_outcome hs_late_last(struct smc_hs *hs)
 
 static enum smc_hs_outcome hs_client_propose(struct smc_hs *hs)
 {
-	struct smc_nego_subnets subnets;
-	struct smc_nego_local local;
-	enum smc_decline reason;
 	enum smc_hs_outcome out;
 	struct smc_clc_msg msg;
 
-	out = smc_hs_find_port(hs, &subnets);
+	out = smc_hs_build_proposal(hs, &msg);
 	if (out != SMC_HS_GO_ON)
 		return out;
-	smc_hs_local(hs, &local);
-	local.subnets = subnets;
-	reason = smc_nego_propose(&local, &msg);
-	if (reason != SMC_DECLINE_NONE)
-		return smc_hs_decline(hs, reason);
 	hs->proposal = msg.proposal;
 	/* before the server can ask for it */
 	if (smc_path_may_be_local(hs->net))

@@ -12,6 +12,32 @@
 #include "sock/smc_hs_path.h"
 
 /**
+ * smc_hs_may_offer() - check whether a client may offer SMC, before it has a route
+ * @smc: the client; receives the peer's diagnosis and the age of what is remembered
+ * @addr: address for connect(), of either family
+ * @peer: the same address, IPv4 mapped
+ *
+ * A Decline costs more than TCP does. So nothing is offered without an RDMA device on the route, to
+ * a peer whose path failed lately, or to a service that declined several times in a row.
+ *
+ * Context: Any context but hard interrupt.
+ * Return: SMC_DECLINE_NONE, or the reason to use TCP.
+ */
+enum smc_decline smc_hs_may_offer(struct smc_sock *smc, const struct sockaddr *addr,
+				  const struct in6_addr *peer)
+{
+	struct net *net = sock_net(smc->sk);
+	enum smc_decline reason;
+
+	if (!smc_ib_has_device() || !smc_path_may_reach(net, peer))
+		return SMC_DECLINE_NOSMCRDEV;
+	reason = smc_peer_recall(net, peer, true, &smc->memory_age_ms);
+	if (reason != SMC_DECLINE_NONE)
+		return reason;
+	return smc_peer_recall_service(smc->sk, addr, &smc->peer_diagnosis, &smc->memory_age_ms);
+}
+
+/**
  * smc_hs_note_path() - cache a failed path, so that later connections use TCP at once
  * @hs: the handshake
  * @reason: the reason of their fallback
@@ -120,7 +146,7 @@ enum smc_hs_outcome smc_hs_find_port(struct smc_hs *hs, struct smc_nego_subnets 
 	if (smc_path_needs_ipsec(tsk))
 		return smc_hs_decline(hs, SMC_DECLINE_IPSEC);
 	smc_peer_addr(tsk, &peer);
-	reason = smc_peer_recall(hs->net, &peer, subnets);
+	reason = smc_peer_recall(hs->net, &peer, subnets, &hs->smc->memory_age_ms);
 	if (reason == SMC_DECLINE_NONE)
 		reason = subnets ? smc_hs_client_port(hs, subnets) : smc_hs_server_port(hs);
 	if (reason != SMC_DECLINE_NONE)
@@ -157,6 +183,30 @@ void smc_hs_local(struct smc_hs *hs, struct smc_nego_local *local)
 	links = min(READ_ONCE(set->max_links), READ_ONCE(set->v21_max_links));
 	v2->max_links = min(links, SMC_NEGO_V21_MAX_LINKS);
 	v2->nr_eids = smc_eid_list(READ_ONCE(set->default_eid), v2->eid);
+}
+
+/**
+ * smc_hs_build_proposal() - find the ports of a client and build its Proposal
+ * @hs: the handshake; receives @hs->end and @hs->routed
+ * @msg: filled on success
+ *
+ * Context: Process context, may sleep.
+ * Return: SMC_HS_GO_ON or SMC_HS_DECLINE.
+ */
+enum smc_hs_outcome smc_hs_build_proposal(struct smc_hs *hs, struct smc_clc_msg *msg)
+{
+	struct smc_nego_subnets subnets;
+	struct smc_nego_local local;
+	enum smc_hs_outcome out;
+	enum smc_decline reason;
+
+	out = smc_hs_find_port(hs, &subnets);
+	if (out != SMC_HS_GO_ON)
+		return out;
+	smc_hs_local(hs, &local);
+	local.subnets = subnets;
+	reason = smc_nego_propose(&local, msg);
+	return reason == SMC_DECLINE_NONE ? SMC_HS_GO_ON : smc_hs_decline(hs, reason);
 }
 
 /**

@@ -289,6 +289,7 @@ static bool smc_listen_next(struct smc_listener *listener, struct sock *lsk,
 			child->sk = sk;
 			child->fallback = smc_listen_plain_reason(lsk, sk);
 			child->peer_diagnosis = 0;
+			child->memory_age_ms = 0;
 			return true;
 		}
 		smc_listen_begin_child(listener, lsk, sk);

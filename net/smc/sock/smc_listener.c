@@ -336,6 +336,7 @@ bool smc_listener_next(struct smc_listener *listener, struct smc_accepted *child
 	child->sk = oldest->sk;
 	child->fallback = oldest->fallback;
 	child->peer_diagnosis = oldest->peer_diagnosis;
+	child->memory_age_ms = oldest->memory_age_ms;
 	smc_listener_free_child(oldest);
 	return true;
 }

@@ -63,6 +63,7 @@ struct smc_listener {
  * @defer_end: end of the wait for the first byte, in jiffies; const
  * @fallback: reason of a fallback; the handshake's until the child is ready
  * @peer_diagnosis: diagnosis of the peer's Decline; same owner
+ * @memory_age_ms: as in &struct smc_sock; same owner
  */
 struct smc_child {
 	struct smc_listener *listener;
@@ -73,6 +74,7 @@ struct smc_child {
 	unsigned long defer_end;
 	enum smc_decline fallback;
 	u32 peer_diagnosis;
+	u32 memory_age_ms;
 };
 
 /* Result of accept(): a sock with a reference, and the reason if it is on TCP. */
@@ -80,6 +82,7 @@ struct smc_accepted {
 	struct sock *sk;
 	enum smc_decline fallback;
 	u32 peer_diagnosis;
+	u32 memory_age_ms;
 	bool is_last;		/* no other child is ready */
 };
 

@@ -79,6 +79,7 @@ enum smc_missed {
  *	it for NULL
  * @fallback: why the socket is, or becomes, plain TCP
  * @peer_diagnosis: peer diagnosis of the received Decline
+ * @memory_age_ms: age of the entry of the negative cache that gave @fallback, 0 for none
  * @attempts: counts starts and ends of connect(), compared after a sleep
  */
 struct smc_sock {
@@ -104,6 +105,7 @@ struct smc_sock {
 	struct smc_child *child;
 	enum smc_decline fallback;
 	u32 peer_diagnosis;
+	u32 memory_age_ms;
 	unsigned int attempts;
 };
 

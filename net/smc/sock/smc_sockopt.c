@@ -113,11 +113,13 @@ static void opt_exclude_smc(struct sock *sk)
 
 	lock_sock(sk);
 	smc = smc_sk(sk);
-	if (smc && smc_sock_listener(smc))
+	if (smc && smc_sock_listener(smc)) {
 		/* smc_listen_withholds_smc() reads it for each SYN */
 		WRITE_ONCE(smc->fallback, SMC_DECLINE_OPTUNSUPP);
-	else if (smc && opt_is_early(smc))
+	} else if (smc && opt_is_early(smc)) {
+		smc->memory_age_ms = 0;
 		smc_tcp_become(smc, SMC_DECLINE_OPTUNSUPP);
+	}
 	release_sock(sk);
 }
 

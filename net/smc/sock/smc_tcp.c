@@ -312,7 +312,7 @@ void smc_tcp_become(struct smc_sock *smc, enum smc_decline reason)
 		return;
 	/* accept() records the reason of a child, which has no file yet */
 	if (!smc->child)
-		smc_fallback_remember(sk, false, reason, smc->peer_diagnosis);
+		smc_fallback_remember(sk, false, reason, smc->peer_diagnosis, smc->memory_age_ms);
 	trace_smc_switch_to_fallback(smc, sk, reason);
 	/* stamps count bytes of the application, not those of CLC */
 	if (READ_ONCE(sk->sk_tsflags) & SOF_TIMESTAMPING_OPT_ID)

@@ -124,7 +124,7 @@ static void a_connection_is_remembered_while_it_lasts(struct kunit *test)
 	unsigned int pos = 0;
 
 	smc_fallback_prepare(&init_net);
-	smc_fallback_remember(sk, false, SMC_DECLINE_PEERDECL, 0x1234);
+	smc_fallback_remember(sk, false, SMC_DECLINE_PEERDECL, 0x1234, 0);
 	KUNIT_ASSERT_TRUE(test, smc_fallback_next(&init_net, &pos, &rec));
 	KUNIT_EXPECT_EQ(test, rec.msg.id.idiag_cookie[0], (u32)atomic64_read(&sk->sk_cookie));
 	KUNIT_EXPECT_NE(test, rec.msg.id.idiag_cookie[0], 0U);
@@ -155,9 +155,9 @@ static void one_that_has_ended_hides_no_other(struct kunit *test)
 	struct fallback_lab *lab = test->priv;
 
 	smc_fallback_prepare(&init_net);
-	smc_fallback_remember(lab->near[0]->sk, false, SMC_DECLINE_PEERDECL, 0);
-	smc_fallback_remember(lab->near[1]->sk, false, SMC_DECLINE_MEM, 0);
-	smc_fallback_remember(lab->far[0]->sk, true, SMC_DECLINE_PEERNOSMC, 0);
+	smc_fallback_remember(lab->near[0]->sk, false, SMC_DECLINE_PEERDECL, 0, 0);
+	smc_fallback_remember(lab->near[1]->sk, false, SMC_DECLINE_MEM, 0, 0);
+	smc_fallback_remember(lab->far[0]->sk, true, SMC_DECLINE_PEERNOSMC, 0, 0);
 	KUNIT_EXPECT_EQ(test, tcp_abort(lab->near[1]->sk, ECONNRESET), 0);
 	KUNIT_EXPECT_EQ(test, fallback_count(SMC_DECLINE_PEERDECL), 1U);
 	KUNIT_EXPECT_EQ(test, fallback_count(SMC_DECLINE_MEM), 0U);
@@ -168,11 +168,11 @@ static void a_namespace_without_a_log_forgets(struct kunit *test)
 {
 	struct fallback_lab *lab = test->priv;
 
-	smc_fallback_remember(lab->near[0]->sk, false, SMC_DECLINE_PEERDECL, 0);
+	smc_fallback_remember(lab->near[0]->sk, false, SMC_DECLINE_PEERDECL, 0, 0);
 	KUNIT_EXPECT_EQ(test, fallback_count(SMC_DECLINE_PEERDECL), 0U);
 	smc_fallback_prepare(&init_net);
 	KUNIT_EXPECT_EQ(test, fallback_count(SMC_DECLINE_PEERDECL), 0U);
-	smc_fallback_remember(lab->near[0]->sk, false, SMC_DECLINE_PEERDECL, 0);
+	smc_fallback_remember(lab->near[0]->sk, false, SMC_DECLINE_PEERDECL, 0, 0);
 	/* the next call finds it */
 	smc_fallback_prepare(&init_net);
 	KUNIT_EXPECT_EQ(test, fallback_count(SMC_DECLINE_PEERDECL), 1U);
@@ -195,11 +195,11 @@ static void each_reason_is_counted_at_each_side_with_or_without_a_log(struct kun
 	u64 server = fallback_counted(true, SMC_REASON_PEERDECL);
 	u64 other = fallback_counted(true, SMC_REASON_OTHER);
 
-	smc_fallback_remember(lab->near[0]->sk, false, SMC_DECLINE_PEERDECL, 0);
+	smc_fallback_remember(lab->near[0]->sk, false, SMC_DECLINE_PEERDECL, 0, 0);
 	smc_fallback_prepare(&init_net);
-	smc_fallback_remember(lab->near[0]->sk, false, SMC_DECLINE_PEERDECL, 0);
-	smc_fallback_remember(lab->far[0]->sk, true, SMC_DECLINE_PEERDECL, 0);
-	smc_fallback_remember(lab->far[0]->sk, true, (enum smc_decline)0x12345678, 0);
+	smc_fallback_remember(lab->near[0]->sk, false, SMC_DECLINE_PEERDECL, 0, 0);
+	smc_fallback_remember(lab->far[0]->sk, true, SMC_DECLINE_PEERDECL, 0, 0);
+	smc_fallback_remember(lab->far[0]->sk, true, (enum smc_decline)0x12345678, 0, 0);
 	KUNIT_EXPECT_EQ(test, fallback_counted(false, SMC_REASON_PEERDECL), client + 2);
 	KUNIT_EXPECT_EQ(test, fallback_counted(true, SMC_REASON_PEERDECL), server + 1);
 	KUNIT_EXPECT_EQ(test, fallback_counted(true, SMC_REASON_OTHER), other + 1);
@@ -212,7 +212,7 @@ static void what_has_no_connection_is_not_remembered(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, sock_create_kern(&init_net, PF_INET, SOCK_STREAM, IPPROTO_TCP,
 					       &sock), 0);
 	smc_fallback_prepare(&init_net);
-	smc_fallback_remember(sock->sk, false, SMC_DECLINE_OPTUNSUPP, 0);
+	smc_fallback_remember(sock->sk, false, SMC_DECLINE_OPTUNSUPP, 0, 0);
 	KUNIT_EXPECT_EQ(test, smc_net(&init_net)->fallback_log->nr, 0U);
 	sock_release(sock);
 }
@@ -223,13 +223,49 @@ static void the_oldest_make_room(struct kunit *test)
 	int i;
 
 	smc_fallback_prepare(&init_net);
-	smc_fallback_remember(lab->near[0]->sk, false, SMC_DECLINE_PEERDECL, 0);
+	smc_fallback_remember(lab->near[0]->sk, false, SMC_DECLINE_PEERDECL, 0, 0);
 	for (i = 1; i < SMC_FALLBACK_RECORDS; i++)
-		smc_fallback_remember(lab->near[1]->sk, false, SMC_DECLINE_MEM, 0);
+		smc_fallback_remember(lab->near[1]->sk, false, SMC_DECLINE_MEM, 0, 0);
 	KUNIT_EXPECT_EQ(test, fallback_count(SMC_DECLINE_PEERDECL), 1U);
-	smc_fallback_remember(lab->near[1]->sk, false, SMC_DECLINE_MEM, 0);
+	smc_fallback_remember(lab->near[1]->sk, false, SMC_DECLINE_MEM, 0, 0);
 	KUNIT_EXPECT_EQ(test, fallback_count(SMC_DECLINE_PEERDECL), 0U);
 	KUNIT_EXPECT_EQ(test, fallback_count(SMC_DECLINE_MEM), (u32)SMC_FALLBACK_RECORDS);
+}
+
+/* Unlike sock_diag, and as often as it is asked. */
+static void the_log_has_connections_that_are_gone(struct kunit *test)
+{
+	struct fallback_lab *lab = test->priv;
+	struct smc_fallback_record rec;
+	u64 serial = 0, before = ktime_get_real_ns();
+	int i;
+
+	KUNIT_EXPECT_FALSE(test, smc_fallback_read(&init_net, &serial, &rec));
+	smc_fallback_prepare(&init_net);
+	KUNIT_EXPECT_FALSE(test, smc_fallback_read(&init_net, &serial, &rec));
+	smc_fallback_remember(lab->near[0]->sk, false, SMC_DECLINE_PEERDECL, 0, 1234);
+	smc_fallback_remember(lab->far[0]->sk, true, SMC_DECLINE_MEM, 0, 0);
+	KUNIT_EXPECT_EQ(test, tcp_abort(lab->near[0]->sk, ECONNRESET), 0);
+	KUNIT_ASSERT_TRUE(test, smc_fallback_read(&init_net, &serial, &rec));
+	KUNIT_EXPECT_EQ(test, rec.reason, (u32)SMC_DECLINE_PEERDECL);
+	KUNIT_EXPECT_EQ(test, rec.memory_age_ms, 1234U);
+	KUNIT_EXPECT_FALSE(test, rec.is_server);
+	KUNIT_EXPECT_GE(test, rec.time_ns, before);
+	KUNIT_ASSERT_TRUE(test, smc_fallback_read(&init_net, &serial, &rec));
+	KUNIT_EXPECT_EQ(test, rec.reason, (u32)SMC_DECLINE_MEM);
+	KUNIT_EXPECT_EQ(test, rec.memory_age_ms, 0U);
+	KUNIT_EXPECT_TRUE(test, rec.is_server);
+	KUNIT_EXPECT_FALSE(test, smc_fallback_read(&init_net, &serial, &rec));
+
+	/* a reader that is overtaken continues with the oldest one */
+	serial = 0;
+	for (i = 0; i < SMC_FALLBACK_RECORDS; i++)
+		smc_fallback_remember(lab->near[1]->sk, false, SMC_DECLINE_MEM, 0, 0);
+	KUNIT_ASSERT_TRUE(test, smc_fallback_read(&init_net, &serial, &rec));
+	KUNIT_EXPECT_EQ(test, serial, 3ULL);
+	for (i = 1; smc_fallback_read(&init_net, &serial, &rec); i++)
+		KUNIT_EXPECT_FALSE(test, rec.is_server);
+	KUNIT_EXPECT_EQ(test, i, SMC_FALLBACK_RECORDS);
 }
 
 static struct kunit_case fallback_cases[] = {
@@ -239,6 +275,7 @@ static struct kunit_case fallback_cases[] = {
 	KUNIT_CASE(each_reason_is_counted_at_each_side_with_or_without_a_log),
 	KUNIT_CASE(what_has_no_connection_is_not_remembered),
 	KUNIT_CASE(the_oldest_make_room),
+	KUNIT_CASE(the_log_has_connections_that_are_gone),
 	{}
 };
 

@@ -233,12 +233,12 @@ static void table_peer_addr(const struct sock *sk, struct in6_addr *peer)
 #define smc_conn_announced_link(...)		NULL
 #define smc_same_host_is_over(...)		table_is_over
 #define smc_same_host_waitq(...)		(&table_waitq)
+#define smc_hs_build_proposal(...)	smc_hs_decline(hs, SMC_DECLINE_NOSMCRDEV)
 #define smc_hs_find_port(...)		smc_hs_decline(hs, SMC_DECLINE_NOSMCRDEV)
 #define smc_hs_back_to_idle(...)	((void)0)
 #define smc_hs_finish			table_finish
 #define smc_hs_go_routed(...)		((void)0)
 #define smc_hs_leave_pair(...)		((void)0)
-#define smc_hs_local(...)		((void)0)
 #define smc_hs_note_path(...)		((void)0)
 #define smc_ib_end_follow(...)		0
 #define smc_lgr_fail			table_lgr_fail

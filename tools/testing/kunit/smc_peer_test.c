@@ -77,12 +77,17 @@ static void peer_age(unsigned int ms)
 
 static enum smc_decline peer_recall(bool is_client)
 {
-	return smc_peer_recall(&init_net, &peer_a, is_client);
+	u32 age_ms = 0;
+	enum smc_decline reason = smc_peer_recall(&init_net, &peer_a, is_client, &age_ms);
+
+	return !reason == !age_ms ? reason : SMC_DECLINE_INTERR;
 }
 
 static u64 service_id_for(const struct inet_sock *inet, const void *addr)
 {
-	return smc_peer_service_id(smc_net(&init_net)->peer_memory, &inet->sk, addr);
+	struct smc_peer_service name = smc_peer_name_service(&inet->sk, addr);
+
+	return smc_peer_service_id(smc_net(&init_net)->peer_memory, &name);
 }
 
 static u64 service_id(const struct sockaddr_in *service)
@@ -103,10 +108,10 @@ static void service_declines(u32 diagnosis, unsigned int times)
 
 static enum smc_decline service_recall_at(const struct sockaddr_in *service)
 {
-	u32 diagnosis = 0;
+	u32 diagnosis = 0, age_ms = 0;
 
 	return smc_peer_recall_service(&service_socket.sk, (const struct sockaddr *)service,
-				       &diagnosis);
+				       &diagnosis, &age_ms);
 }
 
 static enum smc_decline service_recall(void)
@@ -129,13 +134,14 @@ static struct sockaddr_in service_in_same_slot(void)
 static void a_path_that_never_worked_is_not_tried_by_either_side(struct kunit *test)
 {
 	struct in6_addr other = peer_a;
+	u32 age_ms;
 
 	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_NONE);
 	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_TIMEOUT_CL, SMC_PEER_FIRST_CONTACT);
 	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_TIMEOUT_CL);
 	KUNIT_EXPECT_EQ(test, peer_recall(false), SMC_DECLINE_TIMEOUT_CL);
 	other.s6_addr[15]++;
-	KUNIT_EXPECT_EQ(test, smc_peer_recall(&init_net, &other, true), SMC_DECLINE_NONE);
+	KUNIT_EXPECT_EQ(test, smc_peer_recall(&init_net, &other, true, &age_ms), SMC_DECLINE_NONE);
 	peer_age(PEER_MEMORY_MS - 1000);
 	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_TIMEOUT_CL);
 	peer_age(1000);
@@ -236,13 +242,14 @@ static void a_shorter_time_holds_at_once_and_a_longer_one_for_what_follows(struc
 static void declines_in_a_row_begin_a_pause(struct kunit *test)
 {
 	struct sockaddr_in other = service_in_same_slot();
-	u32 diagnosis = 0;
+	u32 diagnosis = 0, age_ms = 0;
 
 	service_declines(SMC_DECLINE_NOSMCRDEV, SMC_PEER_DECLINES - 1);
 	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);
 	service_declines(SMC_DECLINE_NOSMCRDEV, 1);
-	KUNIT_EXPECT_EQ(test, smc_peer_recall_service(&service_socket.sk, SERVICE, &diagnosis),
-			SMC_DECLINE_PEERDECL);
+	KUNIT_EXPECT_EQ(test, smc_peer_recall_service(&service_socket.sk, SERVICE, &diagnosis,
+						      &age_ms), SMC_DECLINE_PEERDECL);
+	KUNIT_EXPECT_GE(test, age_ms, 1U);
 	KUNIT_EXPECT_EQ(test, diagnosis, (u32)SMC_DECLINE_NOSMCRDEV);
 	KUNIT_EXPECT_EQ(test, service_recall_at(&other), SMC_DECLINE_NONE);
 }
@@ -419,6 +426,66 @@ static void hosts_and_services_do_not_replace_each_other(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_PEERDECL);
 }
 
+static unsigned int peer_list(struct smc_peer_entry entry[4])
+{
+	unsigned int pos = 0, nr = 0;
+
+	while (nr < 4 && smc_peer_next(&init_net, &pos, &entry[nr]))
+		nr++;
+	return nr;
+}
+
+static void what_connections_use_tcp_for_is_listed(struct kunit *test)
+{
+	struct smc_peer_entry entry[4];
+
+	KUNIT_EXPECT_EQ(test, peer_list(entry), 0U);
+	service_declines(SMC_DECLINE_NOSMCRDEV, SMC_PEER_DECLINES - 1);
+	KUNIT_EXPECT_EQ(test, peer_list(entry), 0U);
+	service_declines(SMC_DECLINE_NOSMCRDEV, 1);
+	KUNIT_ASSERT_EQ(test, peer_list(entry), 1U);
+	KUNIT_EXPECT_EQ(test, entry[0].addr.s6_addr32[3], service_addr.sin_addr.s_addr);
+	KUNIT_EXPECT_EQ(test, entry[0].port, ntohs(service_addr.sin_port));
+	KUNIT_EXPECT_EQ(test, (u32)entry[0].reason, (u32)SMC_DECLINE_PEERDECL);
+	KUNIT_EXPECT_EQ(test, entry[0].diagnosis, (u32)SMC_DECLINE_NOSMCRDEV);
+	peer_age(SMC_PEER_PAUSE_MS);
+	KUNIT_EXPECT_EQ(test, peer_list(entry), 0U);
+
+	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_NOACTLINK, SMC_PEER_HAS_WORKED);
+	peer_age(1000);
+	KUNIT_ASSERT_EQ(test, peer_list(entry), 1U);
+	KUNIT_EXPECT_TRUE(test, ipv6_addr_equal(&entry[0].addr, &peer_a));
+	KUNIT_EXPECT_EQ(test, entry[0].port, 0);
+	KUNIT_EXPECT_EQ(test, entry[0].failure, SMC_PEER_HAS_WORKED);
+	KUNIT_EXPECT_GE(test, entry[0].age_ms, 1000U);
+	KUNIT_EXPECT_LE(test, entry[0].age_ms + entry[0].left_ms,
+			(u32)PEER_MEMORY_MS / SMC_PEER_HAS_WORKED_DIV);
+}
+
+static void entries_are_removed_one_by_one(struct kunit *test)
+{
+	const struct in6_addr *all = NULL;
+	struct smc_peer_entry entry[4];
+	struct in6_addr host;
+
+	ipv6_addr_set_v4mapped(service_addr.sin_addr.s_addr, &host);
+	KUNIT_EXPECT_EQ(test, smc_peer_clear(&init_net, &host, 0), 0U);
+	service_declines(SMC_DECLINE_NOSMCRDEV, SMC_PEER_DECLINES);
+	smc_peer_remember(&init_net, &host, SMC_DECLINE_TIMEOUT_CL, SMC_PEER_FIRST_CONTACT);
+	KUNIT_EXPECT_EQ(test, peer_list(entry), 2U);
+	KUNIT_EXPECT_EQ(test, smc_peer_clear(&init_net, &host, 1), 0U);
+	KUNIT_EXPECT_EQ(test, smc_peer_clear(&init_net, &host, ntohs(service_addr.sin_port)), 1U);
+	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);
+	KUNIT_EXPECT_EQ(test, peer_list(entry), 1U);
+	service_declines(SMC_DECLINE_NOSMCRDEV, SMC_PEER_DECLINES);
+	/* a host with its services */
+	KUNIT_EXPECT_EQ(test, smc_peer_clear(&init_net, &host, 0), 2U);
+	KUNIT_EXPECT_EQ(test, peer_list(entry), 0U);
+	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_TIMEOUT_CL, SMC_PEER_FIRST_CONTACT);
+	KUNIT_EXPECT_EQ(test, smc_peer_clear(&init_net, all, 0), 1U);
+	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_NONE);
+}
+
 static struct kunit_case cases[] = {
 	KUNIT_CASE(a_path_that_never_worked_is_not_tried_by_either_side),
 	KUNIT_CASE(a_path_that_has_worked_is_tried_when_the_peer_proposes_and_sooner),
@@ -436,6 +503,8 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(a_pause_is_no_longer_than_peer_memory_ms),
 	KUNIT_CASE(a_service_is_an_address_and_a_port_seen_from_a_socket),
 	KUNIT_CASE(hosts_and_services_do_not_replace_each_other),
+	KUNIT_CASE(what_connections_use_tcp_for_is_listed),
+	KUNIT_CASE(entries_are_removed_one_by_one),
 	{}
 };
 

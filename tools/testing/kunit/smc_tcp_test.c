@@ -46,7 +46,7 @@ static void tcp_pend(struct smc_conn *conn, enum smc_pending what)
 }
 
 static void tcp_remember(struct sock *sk, bool is_server, enum smc_decline reason,
-			 u32 peer_diagnosis)
+			 u32 peer_diagnosis, u32 memory_age_ms)
 {
 	nr_remembered++;
 	remembered = reason;

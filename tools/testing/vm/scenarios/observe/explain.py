@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Tools say why a connection would use SMC or TCP, why others did, and what is remembered.
+
+What `smc explain` says is compared with the next connection. One that is TCP because of what is
+remembered says so; entries are cleared one by one, by root only.
+"""
+import errno
+import json
+import struct
+
+from common import stream_client, stream_server
+
+kernels = ("stock", "debug")
+dialects = (0,)
+ipv = (4,)
+timeout = 150
+PORT = 6010
+N = 10_007
+NODEV, POLICY, PEERDECL, PEERNOSMC = 0x03030002, 0x03F00000, 0x05000000, 0x03010000
+EXPLAIN, FORGET = 104, 102
+
+
+def code(cmd, attrs=b""):
+    """The errno of a dump or a request."""
+    import smcnl
+    with smcnl.Family() as f:
+        flags = smcnl.NLM_F_DUMP if cmd == EXPLAIN else smcnl.NLM_F_ACK
+        f.send(f.id, cmd, attrs, smcnl.NLM_F_REQUEST | flags)
+        try:
+            list(f.answers())
+        except OSError as e:
+            return e.errno
+    return 0
+
+
+def attr(kind, data):
+    return struct.pack("=HH", 4 + len(data), kind) + data + bytes(-len(data) % 4)
+
+
+def asked(h):
+    """Requests that are none are refused."""
+    here = attr(1, bytes(10) + b"\xff\xff" + bytes([10, 43, 0, 2]))
+    h.equal(code(EXPLAIN, here), 0, "a destination")
+    h.equal(code(EXPLAIN, attr(1, b"\xfd" + bytes(14) + b"\1")), 0, "one without a route")
+    for what, attrs in (("nothing", b""), ("a short address", attr(1, bytes(4))),
+                        ("a long one", attr(1, bytes(20))), ("port 0", here + attr(2, b"\0\0")),
+                        ("a short port", here + attr(2, b"\1")),
+                        ("an answer's attribute", here + attr(3, b"\1"))):
+        h.check(code(EXPLAIN, attrs) in (errno.EINVAL, errno.ERANGE), f"{what} is explained")
+    for what, attrs in (("nothing", b""), ("a short address", attr(8, bytes(4))),
+                        ("port 0", attr(8, bytes(16)) + attr(9, b"\0\0"))):
+        h.check(code(FORGET, attrs) in (errno.EINVAL, errno.ERANGE), f"{what} is forgotten")
+    h.equal(code(FORGET, attr(8, bytes(16))), errno.ENOENT, "forget of nothing")
+
+
+def smc(t, vm, words, status=0, who=""):
+    out = vm.run(f"{who} {t.tool} {words}", check=False)
+    t.equal(out.rc, status, f"{vm.name}: smc {words}: {out.err}")
+    return out.out
+
+
+def read(t, vm, words, name):
+    return json.loads(smc(t, vm, f"{words} -j"))[name]
+
+
+def explained(t, want, *wrong, port=PORT):
+    """What B says of A: versions or a reason, and the checks that are not right."""
+    out = json.loads(smc(t, t.b, f"explain -j {t.a.ip}:{port}", 0 if want is None else 1))
+    t.equal(sorted(c["check"] for c in out["checks"] if not c["ok"]), sorted(wrong),
+            f"checks of {out}")
+    t.equal(out.get("reason"), want, "reason")
+    return out
+
+
+def talk(t, mode, reason=None, port=PORT):
+    """One connection of B to A, and what B lists of it."""
+    s = t.half(t.a, stream_server, port=port, n_in=N, n_out=N)
+    s.expect("listening", t.left())
+    c = t.half(t.b, stream_client, port=port, n_in=N, n_out=N)
+    t.expect_all("moved", s, c)
+    t.mode(t.b, mode, port, 1, reason)
+    listed = [x for x in read(t, t.b, "list", "sockets") if x["peer"].endswith(f":{port}")]
+    for half in (s, c):
+        half.gate("end")
+    t.wait_all(s, c)
+    t.no_sockets(t.b, port)
+    return listed[0]
+
+
+def paths(t):
+    """v1 by the port of the route; the policy; no RNIC; no route; v2 with an EID."""
+    out = explained(t, None, "eid, v2")
+    t.equal((out["offers_v1"], out["offers_v2"]), (1, 0), "versions")
+    talk(t, "SMC-R")
+    t.ueid(t.b, "SMC-BENCH.EXPLAIN")
+    out = explained(t, None)
+    t.equal((out["offers_v1"], out["offers_v2"]), (1, 1), "versions")
+    t.ueid(t.b, "--flush")
+    smc(t, t.b, f"policy add tcp connect port {PORT}")
+    explained(t, POLICY, "policy", "eid, v2")
+    explained(t, None, "eid, v2", port=PORT + 1)
+    talk(t, "TCP", POLICY)
+    t.equal([r["hits"] for r in read(t, t.b, "policy", "policy")], [1], "hits")
+    smc(t, t.b, "policy flush")
+    out = json.loads(smc(t, t.b, "explain -j 127.0.0.1", 1))
+    t.equal(out["reason"], NODEV, "loopback")
+    smc(t, t.b, "explain 2001:db8::1", 1)
+    smc(t, t.b, "explain host.invalid", 2)
+
+
+def memory(t):
+    """A path that drops RoCE is remembered, and the history has all connections."""
+    t.reload(t.a, t.b, look=False)
+    for vm in (t.a, t.b):
+        t.set(vm, rdma_ack_exponent=15, peer_memory_ms=600_000)
+    before = len(read(t, t.b, "history", "history"))
+    hole = t.relay.rule(drop=1, proto="udp", port=4791)
+    first = talk(t, "TCP")
+    t.relay.unrule(hole)
+    t.equal(first["memory_age_ms"], 0, "age of a reason that was found now")
+    peers = read(t, t.b, "peers", "peers")
+    t.equal([(p["peer_address"], "peer_port" in p) for p in peers], [(t.a.ip, False)], "peers")
+    t.check(0 < peers[0]["left_ms"] < 600_000, f"time that is left: {peers}")
+    explained(t, peers[0]["reason"], "memory", "eid, v2")
+    second = talk(t, "TCP", peers[0]["reason"])
+    t.check(second["memory_age_ms"], f"{second} does not say that it was remembered")
+    t.check("remembered for" in smc(t, t.b, "history"), "nor does the history")
+    shown = read(t, t.b, "history", "history")[before:]
+    t.equal([(r["role"], r["peer_address"], r["peer_port"], r["reason"], "age_ms" in r)
+             for r in shown],
+            [("client", t.a.ip, PORT, peers[0]["reason"], False),
+             ("client", t.a.ip, PORT, peers[0]["reason"], True)], "history")
+    user = "setpriv --reuid 1000 --regid 1000 --clear-groups"
+    t.equal(json.loads(smc(t, t.b, "peers -j", 0, user))["peers"][0]["peer_address"], t.a.ip,
+            "peers for a user")
+    smc(t, t.b, f"peers forget {t.a.ip}", 1, user)
+    smc(t, t.b, "peers flush", 1, user)
+    smc(t, t.b, f"peers forget {t.a.ip}:{PORT}", 1)
+    smc(t, t.b, f"peers forget {t.a.ip}")
+    t.equal(read(t, t.b, "peers", "peers"), [], "peers after that")
+    smc(t, t.a, "peers flush")
+    talk(t, "SMC-R")
+    # each namespace has its own
+    t.b.run("ip netns add apart")
+    t.equal(json.loads(smc(t, t.b, "history -j", 0, "ip netns exec apart"))["history"], [],
+            "history of another namespace")
+    t.b.run("ip netns del apart")
+
+
+def run(t):
+    from smcvm import kernel
+    t.tool = t.guest_path(kernel.user_tool("smc"))
+    t.step(asked.__doc__)
+    t.wait_all(t.half(t.b, asked))
+    t.rdma_start()
+    t.step(paths.__doc__)
+    paths(t)
+    t.step(memory.__doc__)
+    memory(t)
