@@ -100,8 +100,8 @@ static void report(const struct use *use)
 		printf("%llu link groups are idle and end with the module\n",
 		       (unsigned long long)use->groups);
 	if (sockets)
-		printf("%ld sockets hold the module, such as listeners: end their programs before "
-		       "`modprobe -r`\n", sockets);
+		printf("%ld sockets hold the module, such as listeners: end their programs\n",
+		       sockets);
 	else
 		printf("no socket holds the module: `modprobe -r smc_diag smc`\n");
 }
@@ -133,8 +133,7 @@ int cmd_drain(const struct args *args)
 			return EXIT_FAILURE;
 	}
 	if (use.conns) {
-		printf("%llu connections in %llu link groups of this host are left; "
-		       "`smc list` shows them in each network namespace\n",
+		printf("%llu connections in %llu link groups of this host are left, see `smc list`\n",
 		       (unsigned long long)use.conns, (unsigned long long)use.groups);
 		return EXIT_FAILURE;
 	}

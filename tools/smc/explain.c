@@ -18,13 +18,12 @@ static const struct {
 	const char *mend;
 } checks[SMC_EXPLAIN_ID_MAX + 1] = {
 	[SMC_EXPLAIN_POLICY] = { "policy", "`smc policy` shows the rules; or `smc drain --undo`" },
-	[SMC_EXPLAIN_DEVICES] = { "devices", "`rdma link`, `smc devices`; loopback addresses need "
-				  "net.smc.same_host" },
+	[SMC_EXPLAIN_DEVICES] = { "devices", "`rdma link`; net.smc.same_host for loopback" },
 	[SMC_EXPLAIN_MEMORY] = { "memory", "remove the cause, then `smc peers forget`" },
 	[SMC_EXPLAIN_ROUTE] = { "route", "`ip route get`" },
-	[SMC_EXPLAIN_IPSEC] = { "ipsec", "RDMA would bypass it: take this host out of `ip xfrm policy`" },
+	[SMC_EXPLAIN_IPSEC] = { "ipsec", "see `ip xfrm policy`: RDMA would bypass it" },
 	[SMC_EXPLAIN_PNETID] = { "pnetid", NULL },
-	[SMC_EXPLAIN_PORT_V1] = { "port, v1", "an active RDMA port on this interface, or `smc pnet`" },
+	[SMC_EXPLAIN_PORT_V1] = { "port, v1", "an RDMA port on this interface, or `smc pnet`" },
 	[SMC_EXPLAIN_PORT_V2] = { "port, v2", "a RoCE v2 GID of the family of the address" },
 	[SMC_EXPLAIN_EID] = { "eid, v2", "`smc ueid add NAME` here and there" },
 };

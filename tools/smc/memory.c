@@ -102,8 +102,7 @@ static int forget(const char *text)
 	const struct genl_attr host[] = { attrs[0], { } };
 
 	if (!addr_read_service(text, &addr, &port))
-		return wrong("\"%s\" is no IP address, or address and port as in 192.0.2.1:80 or "
-			     "[2001:db8::1]:80", text);
+		return wrong("\"%s\" is no IP address, ADDRESS:PORT or [ADDRESS]:PORT", text);
 	return genl_ask(SMC_GENL_FAMILY_NAME, SMC_NETLINK_FORGET_PEER, port ? attrs : host, NULL,
 			NULL, peers_error) ? EXIT_FAILURE : 0;
 }

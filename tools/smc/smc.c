@@ -55,8 +55,7 @@ static const struct command commands[] = {
 	  "[-j] [show [ID] | add ID {interface NAME | device NAME [PORT]} | del ID | flush]",
 	  "which interfaces and RDMA ports are in the same physical network", cmd_pnet },
 	{ "policy", "j", 0, 15,
-	  "[-j] [show | add [before ID] {smc | tcp} [connect | listen] [port N[-M]] "
-	  "[peer ADDR[/BITS]] [cgroup GROUP] [uid USER] | del ID | flush]",
+	  "[-j] [add [before N] smc|tcp [connect|listen] [port|peer|cgroup|uid X]...|del N|flush]",
 	  "rules for which connections may use SMC; the first one that matches decides",
 	  cmd_policy },
 	{ "apply", "r:", 0, 0, "[--root DIR]",

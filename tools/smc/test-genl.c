@@ -362,6 +362,79 @@ static void put_events(void)
 	end();
 }
 
+/* tcp connect port 80-90 peer 10.1.0.0/16 uid 1000, and one that matches all */
+static void put_policy(void)
+{
+	static const uint8_t net[16] = { [10] = 0xff, 0xff, 10, 1 };
+
+	begin(FAMILY_ID, SMC_NETLINK_DUMP_POLICY);
+	put_u32(SMC_NLA_POLICY_ID, 3);
+	put_u8(SMC_NLA_POLICY_ACTION, 1);
+	put_u8(SMC_NLA_POLICY_ROLE, 0);
+	put_u16(SMC_NLA_POLICY_PORT_FIRST, 80);
+	put_u16(SMC_NLA_POLICY_PORT_LAST, 90);
+	put(SMC_NLA_POLICY_PEER_ADDR, net, sizeof(net));
+	put_u8(SMC_NLA_POLICY_PREFIX, 112);
+	put_u32(SMC_NLA_POLICY_UID, 1000);
+	put_u64(SMC_NLA_POLICY_HITS, 5);
+	end();
+	begin(FAMILY_ID, SMC_NETLINK_DUMP_POLICY);
+	put_u32(SMC_NLA_POLICY_ID, 4);
+	put_u8(SMC_NLA_POLICY_ACTION, 0);
+	put_u64(SMC_NLA_POLICY_HITS, 0);
+	end();
+}
+
+static void put_memory(uint8_t cmd)
+{
+	static const uint8_t peer[16] = { [10] = 0xff, 0xff, 192, 0, 2, 7 };
+	size_t outer;
+
+	begin(FAMILY_ID, cmd);
+	outer = open_nest(SMC_GEN_EVENT);
+	if (cmd == SMC_NETLINK_DUMP_HISTORY)
+		put_u64(SMC_NLA_EVENT_TIME, 1700000000123456789ULL);
+	put_u32(SMC_NLA_EVENT_REASON, 0x03030002);
+	put_text(SMC_NLA_EVENT_TEXT, "no RDMA device");
+	put(SMC_NLA_EVENT_PEER_ADDR, peer, sizeof(peer));
+	put_u32(SMC_NLA_EVENT_AGE_MS, 1500);
+	if (cmd == SMC_NETLINK_DUMP_PEERS) {
+		put_u32(SMC_NLA_EVENT_MS, 8500);
+		put_u8(SMC_NLA_EVENT_FAILURE, 1);
+	}
+	close_nest(outer);
+	end();
+}
+
+static void put_check(int id, uint8_t is_ok, const char *text)
+{
+	size_t check = open_nest(id);
+
+	put_u8(SMC_NLA_CHECK_OK, is_ok);
+	put_text(SMC_NLA_CHECK_TEXT, text);
+	put_u32(SMC_NLA_CHECK_NUMBER, 0);
+	close_nest(check);
+}
+
+static void put_explain(void)
+{
+	bool is_tcp = getenv("FAKE_TCP");
+	size_t checks;
+
+	begin(FAMILY_ID, SMC_NETLINK_DUMP_EXPLAIN);
+	put_u8(SMC_NLA_EXPLAIN_V1, !is_tcp);
+	put_u8(SMC_NLA_EXPLAIN_V2, 0);
+	if (is_tcp) {
+		put_u32(SMC_NLA_EXPLAIN_REASON, 0x03f00000);
+		put_text(SMC_NLA_EXPLAIN_TEXT, "the policy says TCP");
+	}
+	checks = open_nest(SMC_NLA_EXPLAIN_CHECKS);
+	put_check(SMC_EXPLAIN_POLICY, !is_tcp, "a rule decides");
+	put_check(SMC_EXPLAIN_ROUTE, 1, "by eth0");
+	close_nest(checks);
+	end();
+}
+
 /* The command 1 means two things, by the family; a test asks only one of them. */
 static void put_dump(uint8_t cmd)
 {
@@ -385,6 +458,12 @@ static void put_dump(uint8_t cmd)
 	} else if (cmd == SMC_NETLINK_GET_FBACK_STATS) {
 		put_reason(0, 0x03010000, 70000);
 		put_reason(1, 0x05000000, 2);
+	} else if (cmd == SMC_NETLINK_DUMP_POLICY) {
+		put_policy();
+	} else if (cmd == SMC_NETLINK_DUMP_HISTORY || cmd == SMC_NETLINK_DUMP_PEERS) {
+		put_memory(cmd);
+	} else if (cmd == SMC_NETLINK_DUMP_EXPLAIN) {
+		put_explain();
 	}
 	put_done();
 }

@@ -186,9 +186,9 @@ static int smc_netlink_set_limit(struct sk_buff *skb, struct genl_info *info)
 	.cmd = _cmd, .doit = _do, .flags = GENL_ADMIN_PERM,	\
 	.policy = _policy, .maxattr = SMC_NLA_EID_TABLE_MAX }
 /* What belongs to a network namespace, its owner may change. */
-#define SMC_NETLINK_DO_NET(_cmd, _do, _policy) {		\
+#define SMC_NETLINK_DO_NET(_cmd, _do, _policy, _max) {		\
 	.cmd = _cmd, .doit = _do, .flags = GENL_UNS_ADMIN_PERM,	\
-	.policy = _policy, .maxattr = ARRAY_SIZE(_policy) - 1 }
+	.policy = _policy, .maxattr = _max }
 
 static const struct genl_ops smc_netlink_ops[] = {
 	SMC_NETLINK_DUMP(SMC_NETLINK_GET_SYS_INFO, smc_netlink_dump_one),
@@ -213,23 +213,25 @@ static const struct genl_ops smc_netlink_ops[] = {
 		       smc_netlink_no_policy),
 	{
 		.cmd = SMC_NETLINK_GET_PEER_STATS,
-		.start = smc_netlink_start_peers,
-		.dumpit = smc_netlink_dump_peers,
-		.done = smc_netlink_done_peers,
+		.start = smc_netlink_start_peer_stats,
+		.dumpit = smc_netlink_dump_peer_stats,
+		.done = smc_netlink_done_peer_stats,
 		.policy = smc_netlink_no_policy,
 		.maxattr = SMC_NLA_EID_TABLE_MAX,
 	},
 	SMC_NETLINK_DUMP(SMC_NETLINK_DUMP_POLICY, smc_netlink_dump_policy),
-	SMC_NETLINK_DO_NET(SMC_NETLINK_ADD_POLICY, smc_netlink_add_policy, smc_netlink_policy_add),
-	SMC_NETLINK_DO_NET(SMC_NETLINK_DEL_POLICY, smc_netlink_del_policy, smc_netlink_policy_del),
+	SMC_NETLINK_DO_NET(SMC_NETLINK_ADD_POLICY, smc_netlink_add_policy,
+			   smc_netlink_policy_add, SMC_NLA_POLICY_MAX),
+	SMC_NETLINK_DO_NET(SMC_NETLINK_DEL_POLICY, smc_netlink_del_policy,
+			   smc_netlink_policy_del, SMC_NLA_POLICY_MAX),
 	SMC_NETLINK_DO_NET(SMC_NETLINK_FLUSH_POLICY, smc_netlink_flush_policy,
-			   smc_netlink_no_policy),
+			   smc_netlink_no_policy, SMC_NLA_EID_TABLE_MAX),
 	SMC_NETLINK_DUMP(SMC_NETLINK_DUMP_HISTORY, smc_netlink_dump_history),
 	SMC_NETLINK_DUMP(SMC_NETLINK_DUMP_PEERS, smc_netlink_dump_peers),
 	SMC_NETLINK_DO_NET(SMC_NETLINK_FORGET_PEER, smc_netlink_forget_peer,
-			   smc_netlink_memory_policy),
+			   smc_netlink_memory_policy, SMC_NLA_EVENT_PEER_PORT),
 	SMC_NETLINK_DO_NET(SMC_NETLINK_FLUSH_PEERS, smc_netlink_flush_peers,
-			   smc_netlink_no_policy),
+			   smc_netlink_no_policy, SMC_NLA_EID_TABLE_MAX),
 	{
 		.cmd = SMC_NETLINK_DUMP_EXPLAIN, .dumpit = smc_netlink_dump_explain,
 		.policy = smc_netlink_explain_policy, .maxattr = SMC_NLA_EXPLAIN_PEER_PORT,

@@ -97,13 +97,13 @@ static void peers_merge(struct smc_netlink_peer *to, struct smc_netlink_peer *fr
 }
 
 /**
- * smc_netlink_start_peers() - take the sums for SMC_NETLINK_GET_PEER_STATS
+ * smc_netlink_start_peer_stats() - take the sums for SMC_NETLINK_GET_PEER_STATS
  * @cb: the dump
  *
  * Context: Process context, may sleep. Takes lgr->lock.
  * Return: 0 or -ENOMEM.
  */
-int smc_netlink_start_peers(struct netlink_callback *cb)
+int smc_netlink_start_peer_stats(struct netlink_callback *cb)
 {
 	const struct net *net = sock_net(cb->skb->sk);
 	struct smc_netlink_peers *peers = peers_of(cb);
@@ -117,7 +117,7 @@ int smc_netlink_start_peers(struct netlink_callback *cb)
 	if (lgr)
 		smc_lgr_put(lgr);
 	if (rc) {
-		smc_netlink_done_peers(cb);
+		smc_netlink_done_peer_stats(cb);
 		return rc;
 	}
 	/* stable: the first group of a peer stays in front */
@@ -132,13 +132,13 @@ int smc_netlink_start_peers(struct netlink_callback *cb)
 }
 
 /**
- * smc_netlink_done_peers() - end the dump
+ * smc_netlink_done_peer_stats() - end the dump
  * @cb: the dump
  *
  * Context: Process context.
  * Return: 0.
  */
-int smc_netlink_done_peers(struct netlink_callback *cb)
+int smc_netlink_done_peer_stats(struct netlink_callback *cb)
 {
 	struct smc_netlink_peer *peer, *next;
 
@@ -168,14 +168,14 @@ static int peers_put(struct sk_buff *skb, const struct smc_netlink_peer *peer)
 }
 
 /**
- * smc_netlink_dump_peers() - SMC_NETLINK_GET_PEER_STATS: a message for each peer
+ * smc_netlink_dump_peer_stats() - SMC_NETLINK_GET_PEER_STATS: a message for each peer
  * @skb: the answer
  * @cb: the dump
  *
  * Context: Process context.
  * Return: bytes in @skb, 0 at the end, or -EMSGSIZE if not even one message has room.
  */
-int smc_netlink_dump_peers(struct sk_buff *skb, struct netlink_callback *cb)
+int smc_netlink_dump_peer_stats(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct smc_netlink_peer *peer, *next;
 	void *head;

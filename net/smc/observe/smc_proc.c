@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * /proc/net/smc4 and /proc/net/smc6: the sockets of a namespace that sock_diag shows, one a line, for
- * any user. The columns are the first ten of /proc/net/tcp, then the mode. States are those of
+ * /proc/net/smc4 and /proc/net/smc6: the sockets of a namespace that sock_diag shows, one a line,
+ * for any user. The columns are the first ten of /proc/net/tcp, then the mode. States are those of
  * sock_diag; 01, 07 and 0A mean the same on TCP. No line has an address of the kernel.
  *
- * No lock is held between two lines. Sockets that come and go meanwhile may be missed or shown twice,
- * as in other files of this kind.
+ * No lock is held between two lines. Sockets that come and go meanwhile may be missed or shown
+ * twice, as in other files of this kind.
  */
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>

@@ -75,7 +75,9 @@ static enum smc_decline explain_offer(struct smc_explain *ex, struct smc_sock *s
 	else if (reason == SMC_DECLINE_NONE)
 		explain_note(ex, SMC_EXPLAIN_MEMORY, reason, 0, "nothing is remembered");
 	explain_note(ex, SMC_EXPLAIN_DEVICES, smc->memory_age_ms ? SMC_DECLINE_NONE : reason, 0,
-		     "%s", smc_ib_has_device() ? "this host has RDMA devices" : "no RDMA device");
+		     "%s", !smc_ib_has_device() ? "no RDMA device" :
+		     smc_path_may_reach(sock_net(smc->sk), peer) ? "this host has RDMA devices" :
+								   "not for loopback addresses");
 	return policy != SMC_DECLINE_NONE ? policy : reason;
 }
 
@@ -157,7 +159,7 @@ static int explain_proposal(struct smc_explain *ex, struct smc_sock *smc)
 	return rc;
 }
 
-/* Expects a route. The protocol may select it. */
+/* Routing rules may select by the protocol. */
 static int explain_connect(struct socket *sock, struct sockaddr_storage *addr, int len)
 {
 	int rc;

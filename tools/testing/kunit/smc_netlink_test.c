@@ -415,7 +415,7 @@ static void nl_start_peers(struct kunit *test)
 	nl_nr_peers = 0;
 	skb->sk = &lab->sk;
 	lab->cb.skb = skb;
-	KUNIT_EXPECT_EQ(test, smc_netlink_start_peers(&lab->cb), 0);
+	KUNIT_EXPECT_EQ(test, smc_netlink_start_peer_stats(&lab->cb), 0);
 	skb->sk = NULL;
 	kfree_skb(skb);
 }
@@ -434,9 +434,9 @@ static void groups_of_one_peer_are_added_up(struct kunit *test)
 	lab->lgr[4]->peer_name[7] = 1;
 	nl_start_peers(test);
 	nl_end(lab, 5);
-	while (nl_read(test, smc_netlink_dump_peers, nl_note_peer))
+	while (nl_read(test, smc_netlink_dump_peer_stats, nl_note_peer))
 		;
-	KUNIT_EXPECT_EQ(test, smc_netlink_done_peers(&lab->cb), 0);
+	KUNIT_EXPECT_EQ(test, smc_netlink_done_peer_stats(&lab->cb), 0);
 	KUNIT_EXPECT_GT(test, lab->nr_parts, 2);
 	KUNIT_ASSERT_EQ(test, nl_nr_peers, 4);
 	for (i = 0; i < nl_nr_peers; i++) {
@@ -459,10 +459,10 @@ static void a_dump_of_peers_may_end_early(struct kunit *test)
 		lab->lgr[i]->key.peer_addr.s6_addr[15] = i;
 	}
 	nl_start_peers(test);
-	KUNIT_EXPECT_GT(test, nl_read(test, smc_netlink_dump_peers, nl_note_peer), 0);
+	KUNIT_EXPECT_GT(test, nl_read(test, smc_netlink_dump_peer_stats, nl_note_peer), 0);
 	KUNIT_EXPECT_LT(test, nl_nr_peers, 4);
 	/* the others are freed: kmemleak looks for them */
-	KUNIT_EXPECT_EQ(test, smc_netlink_done_peers(&lab->cb), 0);
+	KUNIT_EXPECT_EQ(test, smc_netlink_done_peer_stats(&lab->cb), 0);
 	KUNIT_EXPECT_TRUE(test, list_empty(&peers_of(&lab->cb)->list));
 }
 

@@ -19,6 +19,7 @@ kernels = ("stock",)
 dialects = (0,)
 timeout = 300
 PORT, HTTP = 5201, 9469
+GROUP = "3f2a1100"
 CGROUPS = "/sys/fs/cgroup"
 # what runs until it is interrupted
 ENDLESS = ("smc events",)
@@ -42,9 +43,9 @@ def blocks(text):
 def here(t, command):
     """COMMAND with the names of this pair in place of those of the guide."""
     words = {"192.0.2.1": t.a.ip, "mlx5_0": "rxe0"}
-    if "3f2a1100" in command:
+    if GROUP in command:
         groups = json.loads(t.b.run("smc groups -j").out)["groups"]
-        words.update({"3f2a1100": groups[0]["id"], " 2\"": " 1\""})
+        words.update({GROUP: groups[0]["id"], " 2\"": " 1\""})
     for old, new in words.items():
         command = command.replace(old, new)
     return command
@@ -70,7 +71,7 @@ def endless(t, command):
         return p.out
     t.wait(printed, f"output of {command}", 60)
     p.kill(signal.SIGINT)
-    t.equal(p.wait(check=False).rc, 0, f"{command}, interrupted")
+    t.equal(p.wait(check=False).rc, -signal.SIGINT, f"{command}, interrupted")
 
 
 def commands(t):
@@ -83,6 +84,10 @@ def commands(t):
         c = connected(t)
         t.mode(t.b, "SMC-R", PORT)
         for line in lines:
+            if GROUP in line:
+                # the line before has ended the group
+                c.gate("end")
+                c = connected(t)
             command = here(t, line)
             t.step(command)
             count += 1
@@ -121,9 +126,9 @@ def examples(t):
 
 def run(t):
     from smcvm import kernel
-    tool = t.guest_path(kernel.user_tool("smc"))
-    for vm in (t.a, t.b):
-        vm.run(f"mkdir -p /usr/local/bin; ln -sf {tool} /usr/local/bin/smc")
+    t.b.run(f"""mkdir -p /usr/local/bin /usr/local/lib/smc
+ln -sf {t.guest_path(kernel.user_tool("smc"))} /usr/local/bin/smc
+ln -sf {t.guest_path(kernel.preload_library())} /usr/local/lib/smc""")
     t.b.run(f"""mountpoint -q {CGROUPS} || mount -t cgroup2 cgroup2 {CGROUPS}
 mkdir -p {CGROUPS}/pod; ip netns add pod""")
     s = t.half(t.a, serve_any, port=PORT)

@@ -22,12 +22,13 @@ PORT = 5850
 SEED = 20261127
 N_RANDOM = 400
 NESTED = 0x8000
+POLICY, FLUSH_POLICY, HISTORY, PEERS, FLUSH_PEERS = 96, 99, 100, 101, 103
 GENERIC, SOCK_DIAG = 16, 4
 FAMILIES = ("SMC_GEN_NETLINK", "SMC_PNETID")
 # reads, the only one of PNETID, then commands that change something
-COMMANDS = {"SMC_GEN_NETLINK": (*range(0, 20), 64, 70, smcnl.PEER_STATS, 81, 255),
+COMMANDS = {"SMC_GEN_NETLINK": (*range(0, 20), 64, 70, smcnl.PEER_STATS, 81, *range(95, 106), 255),
             "SMC_PNETID": (*range(0, 6), 255)}
-DUMPS = (*range(1, 10), 13, 16, smcnl.PEER_STATS)
+DUMPS = (*range(1, 10), 13, 16, smcnl.PEER_STATS, POLICY, HISTORY, PEERS)
 VALID = {1: b"FUZZ-1".ljust(32) + b"\0", 2: b"nope0\0", 3: b"nope1\0", 4: b"\1"}
 ALLOWED = {0} | {getattr(errno, e) for e in (
     "EINVAL", "EPERM", "EOPNOTSUPP", "ENOENT", "EEXIST", "ERANGE", "EBUSY", "ENOSPC", "ENOTSUP",
@@ -44,7 +45,7 @@ def attribute(number, data, size=None):
 def bodies():
     """Attributes of a request: right ones, and each way to be wrong."""
     yield b""
-    for n in (0, 1, 2, 3, 4, 5, 63, 64, 80, 0x3fff):
+    for n in (*range(13), 63, 64, 80, 0x3fff):
         data = VALID.get(n, b"AAAA")
         right = attribute(n, data)
         yield right
@@ -174,8 +175,10 @@ def state():
     with smcnl.Family() as f:
         f.send(f.id, 9, b"", REQUEST | DUMP)
         eids = list(f.answers())
+        f.send(f.id, POLICY, b"", REQUEST | DUMP)
+        rules = list(f.answers())
     with open("/proc/sys/net/smc/limit_smc_hs", encoding="ascii") as f:
-        return eids, f.read()
+        return eids, rules, f.read()
 
 
 def by_nobody(h, share):
@@ -193,8 +196,9 @@ def malformed(h, share):
     h.equal(state()[0], before[0], "EIDs after requests of the owner of a namespace")
     nr = everything(h, "root", share)
     with Wire(h) as w:
-        for name, cmd in ((FAMILIES[0], 12), (FAMILIES[0], 18), (FAMILIES[1], 4)):
-            tried(w, number(name), struct.pack("=BBH", cmd, 1, 0), ACK)
+        for name, *cmds in ((FAMILIES[0], 12, 18, FLUSH_POLICY, FLUSH_PEERS), (FAMILIES[1], 4)):
+            for cmd in cmds:
+                tried(w, number(name), struct.pack("=BBH", cmd, 1, 0), ACK)
     h.equal(state(), before, "state in the end")
     return 3 * nr
 

@@ -6,12 +6,12 @@ rules, and what is no rule is refused.
 
 covers: OPT-02 OPT-08
 """
-import ctypes
 import errno
 import json
 import os
 import struct
 
+import netns
 from common import stream_server
 
 kernels = ("stock", "debug")
@@ -21,7 +21,6 @@ timeout = 150
 PORT = 5990
 N = 100_003
 POLICY, PEERNOSMC = 0x03F00000, 0x03010000
-CLONE_NEWNET, CLONE_NEWUSER = 0x40000000, 0x10000000
 DUMP, ADD, DEL, FLUSH = range(96, 100)
 ID, ACTION, ROLE, FIRST, LAST, ADDR, PREFIX, CGROUP, UID, HITS, BEFORE = range(1, 12)
 LIMIT = 256
@@ -129,36 +128,10 @@ def as_owner(h):
     h.equal(code(FLUSH), 0, "flush")
 
 
-def in_child(h, func, uid, unshare=0):
-    """FUNC in a process of user UID, in namespaces of its own; its failure is ours."""
-    r, w = os.pipe()
-    pid = os.fork()
-    if not pid:
-        text = "done"
-        try:
-            os.setgroups([])
-            os.setgid(uid)
-            os.setuid(uid)
-            if unshare:
-                if ctypes.CDLL(None, use_errno=True).unshare(unshare):
-                    raise OSError(ctypes.get_errno(), "unshare")
-                with open("/proc/self/uid_map", "w", encoding="ascii") as f:
-                    f.write(f"0 {uid} 1")
-            func(h)
-        except BaseException as e:
-            text = repr(e)
-        os.write(w, text.encode())
-        os._exit(0)
-    os.close(w)
-    with os.fdopen(r, "rb") as pipe:
-        h.equal(pipe.read(), b"done", f"what {func.__name__}() says")
-    os.waitpid(pid, 0)
-
-
 def asked(h):
     as_root(h)
-    in_child(h, as_nobody, NOBODY)
-    in_child(h, as_owner, NOBODY, CLONE_NEWUSER | CLONE_NEWNET)
+    netns.in_child(h, as_nobody, uid=NOBODY)
+    netns.apart(h, as_owner, uid=NOBODY)
     h.equal(len(rules()), LIMIT - 1, "rules of the first namespace")
     h.equal(code(FLUSH), 0, "flush")
     h.equal(rules(), [], "rules in the end")

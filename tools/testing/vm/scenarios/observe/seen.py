@@ -78,7 +78,7 @@ def compare(t, vm, tool, at):
     t.check(len(screen.splitlines()) <= 30, f"the screen overflows:\n{screen}")
     links = json.loads(vm.run(f"{tool} links -j").out)["links"]
     t.equal([(g[0], g[1], g[2], g[3], g[4]) for g in GROUP.findall(screen)],
-            [(n["group"], str(n["link"]), "active", "rxe0", "2") for n in links], "links")
+            [(n["group"], str(n["id"]), "active", "rxe0", "2") for n in links], "links")
     want = {}
     for s in vm.sockets():
         if PORT not in (s["sport"], s["dport"]) or "conn" not in s:
