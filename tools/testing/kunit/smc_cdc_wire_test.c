@@ -2190,6 +2190,73 @@ static void fail_11_a_move_without_validation_waits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_cdc_apply_moved(ctl, &msg), (u32)SMC_EV_ABORT);
 }
 
+/* A message that waits is replaced by a newer one; its request for an update is not. */
+static void fail_17_win_09_a_held_request_survives(struct kunit *test)
+{
+	struct pair *p = pair_new(test, deployed_geom);
+	struct smc_cdc_ctl *ctl = &p->b.ctl;
+	struct smc_cdc_msg late, msg;
+
+	prepare(&p->a, 100);
+	late = must_push(test, &p->a);
+	prepare(&p->a, 10);
+	msg = must_push(test, &p->a);
+	msg.prod_flags |= R;
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply_moved(ctl, &msg), (u32)SMC_EV_HELD);
+	prepare(&p->a, 10);
+	msg = must_push(test, &p->a);
+	KUNIT_ASSERT_EQ(test, msg.prod_flags, 0);
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply(ctl, &msg), (u32)SMC_EV_HELD);
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply(ctl, &late), (u32)(SMC_EV_DATA | SMC_EV_UPDATE_REQ));
+	KUNIT_EXPECT_EQ(test, smc_cdc_readable(ctl), 120U);
+}
+
+/* The first message on another link, with data missing in front of it. */
+static void fail_11_abrt_02_an_abort_does_not_wait_for_missing_data(struct kunit *test)
+{
+	static const u8 flags[] = { A, A | C, C, 0 };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(flags); i++) {
+		struct pair *p = pair_new(test, deployed_geom);
+		struct smc_cdc_msg msg;
+		u32 events;
+
+		prepare(&p->a, 100);
+		must_push(test, &p->a);
+		prepare(&p->a, 10);
+		msg = must_push(test, &p->a);
+		msg.conn_flags = flags[i];
+		events = smc_cdc_apply_moved(&p->b.ctl, &msg);
+		KUNIT_EXPECT_EQ(test, !!(events & SMC_EV_ABORT), !!(flags[i] & A));
+		KUNIT_EXPECT_EQ(test, !(events & SMC_EV_HELD), !!(flags[i] & A));
+		KUNIT_EXPECT_EQ(test, p->b.ctl.rx_nr_waits, !(flags[i] & A));
+		/* nor is anything held after it */
+		prepare(&p->a, 10);
+		must_push(test, &p->a);
+		prepare(&p->a, 10);
+		msg = must_push(test, &p->a);
+		events = smc_cdc_apply_moved(&p->b.ctl, &msg);
+		KUNIT_EXPECT_EQ(test, !(events & SMC_EV_HELD), !!(flags[i] & A));
+	}
+}
+
+/* Deployed dialect: the mark at the first byte equals a zeroed mark, yet it is news. */
+static void urg_05_first_byte_of_the_stream_is_urgent(struct kunit *test)
+{
+	struct pair *p = pair_new(test, deployed_geom);
+	struct smc_cdc_msg msg;
+
+	prepare(&p->a, 1);
+	smc_cdc_mark_urgent(&p->a.ctl, 1);
+	msg = must_push(test, &p->a);
+	KUNIT_EXPECT_TRUE(test, smc_cdc_apply(&p->b.ctl, &msg) & SMC_EV_URG);
+	KUNIT_EXPECT_EQ(test, smc_cdc_urg_distance(&p->b.ctl), 0);
+	/* the same mark again is not */
+	msg.seq++;
+	KUNIT_EXPECT_FALSE(test, smc_cdc_apply(&p->b.ctl, &msg) & SMC_EV_URG);
+}
+
 /* A counts with messages missing: nothing more is expected. */
 static void fail_10_an_abort_does_not_wait(struct kunit *test)
 {
@@ -3247,6 +3314,9 @@ static struct kunit_case smc_cdc_wire_cases[] = {
 	KUNIT_CASE(fail_10_a_queue_worked_off_late_is_no_loss),
 	KUNIT_CASE(fail_11_a_move_without_validation_may_be_harmless),
 	KUNIT_CASE(fail_11_a_move_without_validation_waits),
+	KUNIT_CASE(fail_17_win_09_a_held_request_survives),
+	KUNIT_CASE(fail_11_abrt_02_an_abort_does_not_wait_for_missing_data),
+	KUNIT_CASE(urg_05_first_byte_of_the_stream_is_urgent),
 	KUNIT_CASE(fail_10_an_abort_does_not_wait),
 	KUNIT_CASE(fail_10_nothing_is_missed_behind_the_last_word),
 	KUNIT_CASE(fail_10_two_queues_may_be_worked_off_late),

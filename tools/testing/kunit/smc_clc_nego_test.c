@@ -178,6 +178,27 @@ static void prop_04_prefixes_are_masked_and_named_once(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, subnets.prefix[1].addr, addr, 16);
 }
 
+/* Any of them may be the equal one; the last bit counts, also where it is the first of a byte. */
+static void prop_06_each_listed_prefix_is_compared(struct kunit *test)
+{
+	static const u8 len[] = { 33, 39, 40, 57 };
+	unsigned int i, k;
+
+	for (i = 0; i < ARRAY_SIZE(len); i++) {
+		struct smc_nego_subnets subnets = { .is_ipv6 = true };
+		u8 bit = 0x80 >> ((len[i] - 1) % 8), at = (len[i] - 1) / 8;
+		u8 addr[16] = { 0x20, 0x01, 0x0d, 0xb8, [8 ... 15] = 0xff };
+
+		for (k = 0; k < 4; k++) {
+			addr[at] = k & 1 ? bit : 0;
+			smc_nego_add_prefix(&subnets, addr, len[i]);
+		}
+		KUNIT_ASSERT_EQ(test, subnets.nr_prefixes, 2);
+		KUNIT_EXPECT_EQ(test, subnets.prefix[0].addr[at], 0);
+		KUNIT_EXPECT_EQ(test, subnets.prefix[1].addr[at], bit);
+	}
+}
+
 static void prop_04_useless_prefixes_are_left_out(struct kunit *test)
 {
 	struct smc_nego_subnets subnets = { .is_ipv6 = true };
@@ -968,6 +989,7 @@ static struct kunit_case smc_clc_nego_cases[] = {
 	KUNIT_CASE(prop_06_prefix_list_is_truncated),
 	KUNIT_CASE(prop_06_prefix_of_the_connection_comes_first),
 	KUNIT_CASE(prop_04_prefixes_are_masked_and_named_once),
+	KUNIT_CASE(prop_06_each_listed_prefix_is_compared),
 	KUNIT_CASE(prop_04_useless_prefixes_are_left_out),
 	KUNIT_CASE(prop_02_a_local_address_stands_for_its_subnet),
 	KUNIT_CASE(prop_02_proposal_names_host_rnic_and_subnet),
