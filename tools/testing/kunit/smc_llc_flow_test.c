@@ -3162,6 +3162,383 @@ static void reasons_have_texts(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, smc_llc_why_name(SMC_LLC_WHY_NR), "unknown");
 }
 
+/* DELETE RKEY is answered one at a time on each link, also while one is put off. */
+static void second_delete_rkey_on_a_link_llc_12_ser_02(struct kunit *test)
+{
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_MSG, .msg = say_delete_rkey(5, false) };
+	struct lab *lab;
+	int is_put_off;
+
+	for (is_put_off = 0; is_put_off < 2; is_put_off++) {
+		lab = is_put_off ? lab_up_server_adding(test, false) :
+				   lab_up_facing(test, SERVER, false);
+		lab->side[SERVER].keeps_results = true;
+		lab_feed(lab, SERVER, &ev);
+		KUNIT_EXPECT_EQ(test, lab->side[SERVER].flow.remote.is_put_off, is_put_off);
+		KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_terminated, 0);
+		lab_feed(lab, SERVER, &ev);
+		lab_expect_terminated(lab, SERVER, SMC_LLC_WHY_OUT_OF_SYNC);
+	}
+}
+
+static void rkey_reply_of_another_type_llc_12_err_54(struct kunit *test)
+{
+	struct smc_llc_msg reply[] = { say_delete_rkey(5, true), say_confirm_rkey(5, 0, true) };
+	int is_delete;
+
+	for (is_delete = 0; is_delete < 2; is_delete++) {
+		struct lab *lab = lab_up_facing(test, CLIENT, true);
+
+		/* one that would end either exchange */
+		reply[0].delete_rkey.is_negative = true;
+		reply[1].confirm_rkey.is_negative = true;
+		lab_rkey(lab, CLIENT, is_delete, 5, 1);
+		lab_say(lab, CLIENT, &reply[is_delete]);
+		lab_expect_terminated(lab, CLIENT, SMC_LLC_WHY_OUT_OF_SYNC);
+	}
+}
+
+/* The server answers on the link of the request. */
+static void delete_link_reply_on_another_link_err_46(struct kunit *test)
+{
+	struct lab *lab = lab_up_server_deleting(test, true);
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_MSG, .link = 2 };
+
+	lab_more_links(lab, SERVER, 2, 9);
+	ev.msg = say_delete(3, false, true);
+	lab_feed(lab, SERVER, &ev);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].flow.config, SMC_LLC_CONFIG_DELETE_LINK);
+	lab_expect_alive(lab, SERVER);
+	ev.link = 0;
+	lab_feed(lab, SERVER, &ev);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].flow.config, SMC_LLC_CONFIG_NONE);
+	lab_expect_alive(lab, SERVER);
+}
+
+/* The server lost the carrier of its request before the reply, and repeats it. */
+static void delete_link_is_repeated_on_another_link_dell_05(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, CLIENT, true);
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_MSG };
+	struct lab_msg reply;
+
+	lab_more_links(lab, CLIENT, 1, 2);
+	lab_more_links(lab, CLIENT, 2, 3);
+	lab->side[CLIENT].keeps_results = true;
+	ev.msg = say_delete(2, false, false);
+	ev.msg.delete_link.is_orderly = false;
+	lab_feed(lab, CLIENT, &ev);
+	lab_hear(lab, CLIENT, SMC_LLC_DELETE_LINK, true);
+	/* on the same link it is still being answered */
+	lab_feed(lab, CLIENT, &ev);
+	lab_expect_silence(lab, CLIENT);
+	ev.link = 2;
+	lab_feed(lab, CLIENT, &ev);
+	KUNIT_ASSERT_TRUE(test, lab_take(&lab->side[CLIENT], &reply));
+	KUNIT_EXPECT_EQ(test, reply.msg.type, SMC_LLC_DELETE_LINK);
+	KUNIT_EXPECT_TRUE(test, reply.msg.is_reply);
+	KUNIT_EXPECT_EQ(test, reply.link, 2);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_terminated, 0);
+}
+
+/* A client of version 2 that creates its end of an offered link. */
+static struct lab *lab_up_client_offered(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, CLIENT, true);
+	struct smc_llc_msg msg = say_add_link(7, 3, SMC_MTU_1024, false);
+
+	lab_tell_rnic(lab, CLIENT);
+	lab_pump(lab);
+	lab->side[CLIENT].nr_out = 0;
+	lab->side[CLIENT].flow.params.has_long_add_link = true;
+	msg.add_link.nr_pairs = 1;
+	lab->side[CLIENT].keeps_results = true;
+	lab_say(lab, CLIENT, &msg);
+	KUNIT_ASSERT_EQ(test, lab->side[CLIENT].flow.config, SMC_LLC_CONFIG_CREATE);
+	return lab;
+}
+
+/* A server that gets no answer would lose the carrier (ERR-29). */
+static void offer_is_refused_if_its_link_breaks_sl_11_sl_12(struct kunit *test)
+{
+	static const enum smc_llc_config at[] = {
+		SMC_LLC_CONFIG_CREATE, SMC_LLC_CONFIG_PREPARE, SMC_LLC_CONFIG_STORE,
+	};
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_LINK_BROKEN };
+	struct smc_llc_flow *flow;
+	struct smc_llc_msg msg;
+	unsigned int i, k;
+	struct lab *lab;
+
+	for (i = 0; i < ARRAY_SIZE(at); i++) {
+		lab = lab_up_client_offered(test);
+		flow = &lab->side[CLIENT].flow;
+		ev.link = flow->config_target;
+		for (k = 0; k < 4 && flow->config != at[i]; k++) {
+			lab->side[CLIENT].keeps_results = false;
+			lab_work(lab, CLIENT);
+			lab->side[CLIENT].keeps_results = true;
+		}
+		KUNIT_ASSERT_EQ(test, flow->config, at[i]);
+		lab_feed(lab, CLIENT, &ev);
+		msg = lab_hear(lab, CLIENT, SMC_LLC_ADD_LINK, true);
+		KUNIT_EXPECT_TRUE(test, msg.add_link.is_rejected);
+		KUNIT_EXPECT_EQ(test, msg.add_link.link_num, 3);
+		KUNIT_EXPECT_EQ(test, flow->config, SMC_LLC_CONFIG_NONE);
+		lab_expect_silence(lab, CLIENT);
+		lab_expect_alive(lab, CLIENT);
+	}
+}
+
+/* AMB-21: the server may answer DELETE RKEY only after the exchange that the client ends. */
+static void rejection_extends_delete_rkey_amb_21(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, CLIENT, false);
+	struct smc_llc_msg msg = say_add_link(7, 3, SMC_MTU_1024, false);
+	struct smc_llc_flow *flow = &lab->side[CLIENT].flow;
+
+	lab_tell_rnic(lab, CLIENT);
+	lab_pump(lab);
+	lab->side[CLIENT].nr_out = 0;
+	lab_rkey(lab, CLIENT, true, 5, 1);
+	lab->side[CLIENT].keeps_results = true;
+	lab_say(lab, CLIENT, &msg);
+	KUNIT_ASSERT_EQ(test, flow->config, SMC_LLC_CONFIG_CREATE);
+	lab_wait(lab, lab_timers().reply - 1);
+	KUNIT_ASSERT_EQ(test, flow->config, SMC_LLC_CONFIG_NONE);
+	lab_hear(lab, CLIENT, SMC_LLC_DELETE_RKEY, false);
+	msg = lab_hear(lab, CLIENT, SMC_LLC_ADD_LINK, true);
+	KUNIT_EXPECT_TRUE(test, msg.add_link.is_rejected);
+	/* rejected at three quarters of the reply time */
+	KUNIT_EXPECT_EQ(test, flow->own.deadline,
+			lab->now + 1 + lab_timers().reply / 4 * 3);
+}
+
+static void unknown_link_of_the_server_amb_64(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, CLIENT, true);
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_LINK_BROKEN, .link = 1 };
+	struct smc_llc_msg msg = say_delete(2, false, true);
+
+	/* it ends the link that this side has reported */
+	msg.delete_link.reason = SMC_LLC_DELETE_UNKNOWN_LINK;
+	lab_more_links(lab, CLIENT, 1, 2);
+	lab_feed(lab, CLIENT, &ev);
+	lab_hear(lab, CLIENT, SMC_LLC_DELETE_LINK, false);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].flow.link[1].state, SMC_LLC_LINK_REPORTED);
+	lab_say(lab, CLIENT, &msg);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].flow.link[1].state, SMC_LLC_LINK_FREE);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_terminated, 0);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].flow.link[0].state, SMC_LLC_LINK_ACTIVE);
+
+	/* and is out of sync about one in use */
+	lab = lab_up_facing(test, CLIENT, true);
+	lab_more_links(lab, CLIENT, 1, 2);
+	lab_say(lab, CLIENT, &msg);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].down_why, SMC_LLC_WHY_OUT_OF_SYNC);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].flow.link[1].state, SMC_LLC_LINK_ACTIVE);
+	KUNIT_EXPECT_NE(test, lab->side[CLIENT].flow.link[0].state, SMC_LLC_LINK_ACTIVE);
+}
+
+/* The RNIC of the first link is removed during first contact. */
+static void rnic_goes_in_first_contact_err_56_lgt_03(struct kunit *test)
+{
+	struct lab *lab = lab_client_waits_add(test, false);
+
+	lab_event(lab, CLIENT, SMC_LLC_EV_LINK_GOING);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_failed, 1);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].why, SMC_LLC_WHY_LINK_BROKEN);
+	lab_expect_silence(lab, CLIENT);
+	lab_expect_dead(lab, CLIENT);
+}
+
+/* The RNIC of a link that has failed already: the other link stays. */
+static void rnic_of_a_lost_link_goes_lgt_03(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, CLIENT, true);
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_LINK_BROKEN, .link = 1 };
+
+	lab_more_links(lab, CLIENT, 1, 2);
+	lab_feed(lab, CLIENT, &ev);
+	ev.type = SMC_LLC_EV_LINK_GOING;
+	lab_feed(lab, CLIENT, &ev);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].flow.phase, SMC_LLC_UP);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_down, 1);
+}
+
+/* A departing link carries exchanges until it breaks. */
+static void departing_link_breaks_ser_19_lgt_05(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, CLIENT, true);
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_REQ_DELETE_LINK, .link = 1 };
+	struct smc_llc_flow *flow = &lab->side[CLIENT].flow;
+
+	lab_more_links(lab, CLIENT, 1, 2);
+	ev.terminate.reason = SMC_LLC_DELETE_OPERATOR;
+	ev.terminate.is_orderly = true;
+	lab_feed(lab, CLIENT, &ev);
+	KUNIT_EXPECT_TRUE(test, smc_llc_is_departing(flow, 1));
+	ev.type = SMC_LLC_EV_LINK_BROKEN;
+	lab_feed(lab, CLIENT, &ev);
+	KUNIT_EXPECT_FALSE(test, smc_llc_is_departing(flow, 1));
+	/* and the reason for its end stays */
+	KUNIT_EXPECT_EQ(test, flow->link[1].why, SMC_LLC_WHY_DELETED);
+}
+
+/* The client begins no RKEY exchange from the request to delete a link to its end. */
+static void no_rkey_exchange_while_a_link_ends_ser_05(struct kunit *test)
+{
+	static const bool may_request[SMC_LLC_LINK_NR_STATES] = {
+		[SMC_LLC_LINK_FREE] = true, [SMC_LLC_LINK_FORMING] = true,
+		[SMC_LLC_LINK_ACTIVE] = true, [SMC_LLC_LINK_GOING] = true,
+	};
+	struct lab *lab = lab_up_facing(test, CLIENT, true);
+	enum smc_llc_link_state state;
+
+	lab_more_links(lab, CLIENT, 1, 2);
+	for (state = 0; state < SMC_LLC_LINK_NR_STATES; state++) {
+		lab->side[CLIENT].flow.link[1].state = state;
+		KUNIT_EXPECT_EQ_MSG(test, smc_llc_flow_may_request(&lab->side[CLIENT].flow,
+								   lab->now),
+				    may_request[state], "state %u", state);
+	}
+}
+
+/* SER-07: an offer answers the notice that this side could not send yet. */
+static void offer_replaces_a_pending_notice_ser_07(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, CLIENT, false);
+	struct smc_llc_msg msg = say_add_link(7, 3, SMC_MTU_1024, false);
+
+	lab_rkey(lab, CLIENT, false, 5, 1);
+	lab_hear(lab, CLIENT, SMC_LLC_CONFIRM_RKEY, false);
+	lab_tell_rnic(lab, CLIENT);
+	lab_expect_silence(lab, CLIENT);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].flow.next_add, 0);
+	lab->side[CLIENT].spare_fails = true;
+	lab_say(lab, CLIENT, &msg);
+	msg = say_confirm_rkey(5, 0, true);
+	lab_say(lab, CLIENT, &msg);
+	msg = lab_hear(lab, CLIENT, SMC_LLC_ADD_LINK, true);
+	KUNIT_EXPECT_TRUE(test, msg.add_link.is_rejected);
+	lab_expect_silence(lab, CLIENT);
+}
+
+/* Any exchange on a link delays its end, and none on another link. */
+static void link_is_given_up_after_its_exchanges_ser_19(struct kunit *test)
+{
+	struct smc_llc_event give_up = { .type = SMC_LLC_EV_REQ_DELETE_LINK };
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_MSG };
+	struct lab *lab;
+	int is_own, idx;
+
+	give_up.terminate.reason = SMC_LLC_DELETE_OPERATOR;
+	give_up.terminate.is_orderly = true;
+	for (is_own = 0; is_own < 2; is_own++) {
+		for (idx = 0; idx < 2; idx++) {
+			lab = lab_up_facing(test, CLIENT, true);
+			lab_more_links(lab, CLIENT, 1, 2);
+			lab->side[CLIENT].keeps_results = true;
+			ev.msg = say_delete_rkey(5, false);
+			if (is_own)
+				lab_rkey(lab, CLIENT, true, 5, 1);
+			else
+				lab_feed(lab, CLIENT, &ev);
+			/* the exchange is on link 0 */
+			give_up.link = idx;
+			lab_feed(lab, CLIENT, &give_up);
+			KUNIT_EXPECT_EQ(test, lab->side[CLIENT].flow.link[idx].state,
+					idx ? SMC_LLC_LINK_LOST : SMC_LLC_LINK_LEAVING);
+			/* one that breaks before carries nothing more */
+			give_up.type = SMC_LLC_EV_LINK_BROKEN;
+			lab_feed(lab, CLIENT, &give_up);
+			give_up.type = SMC_LLC_EV_REQ_DELETE_LINK;
+			KUNIT_EXPECT_FALSE(test, smc_llc_is_departing(&lab->side[CLIENT].flow,
+								      idx));
+		}
+	}
+}
+
+static void a_pause_lasts_until_its_time_err_59(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, SERVER, true);
+	struct smc_llc_flow *flow = &lab->side[SERVER].flow;
+
+	flow->backoff_end = lab->now + 100;
+	lab_tick(lab, SERVER, lab->now);
+	KUNIT_EXPECT_EQ(test, flow->backoff_end, lab->now + 100);
+	lab->now += 100;
+	lab_tick(lab, SERVER, lab->now);
+	KUNIT_EXPECT_EQ(test, flow->backoff_end, 0);
+}
+
+/* Only a deployed client declines late what it had accepted. */
+static void pause_after_a_withdrawn_link_is_deployed_amb_40(struct kunit *test)
+{
+	int deployed;
+
+	for (deployed = 0; deployed < 2; deployed++) {
+		struct lab *lab = lab_up_server_deleting(test, deployed);
+		struct smc_llc_msg msg = say_delete(3, false, true);
+
+		msg.delete_link.is_orderly = false;
+		lab_say(lab, SERVER, &msg);
+		KUNIT_EXPECT_EQ(test, lab->side[SERVER].flow.add_pause,
+				deployed ? lab->now + lab_timers().reply : SMC_LLC_NO_DEADLINE);
+	}
+}
+
+/* An acceptance without a queue pair or a valid MTU. */
+static void acceptance_without_a_queue_pair_err_45(struct kunit *test)
+{
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		struct lab *lab = lab_up_server_adding(test, true);
+		struct smc_llc_msg msg = say_add_link(7, 3, i ? SMC_MTU_1024 : 0, true);
+
+		if (i)
+			msg.add_link.end.qpn = 0;
+		lab_say(lab, SERVER, &msg);
+		msg = lab_hear(lab, SERVER, SMC_LLC_DELETE_LINK, false);
+		KUNIT_EXPECT_EQ(test, msg.delete_link.reason, SMC_LLC_DELETE_PROTOCOL);
+	}
+}
+
+/* Version 2: ADD LINK says whether there is no gateway on the path. */
+static void offer_says_whether_the_path_is_direct_sl_04(struct kunit *test)
+{
+	int is_direct;
+
+	for (is_direct = 0; is_direct < 2; is_direct++) {
+		struct lab *lab = lab_up_facing(test, SERVER, true);
+
+		lab_want_link(lab, SERVER);
+		KUNIT_ASSERT_EQ(test, lab->side[SERVER].nr_todo, 1);
+		KUNIT_ASSERT_EQ(test, lab->side[SERVER].todo[0].type, SMC_LLC_EV_LINK_CREATED);
+		lab->side[SERVER].todo[0].created.is_direct = is_direct;
+		lab_pump(lab);
+		KUNIT_EXPECT_EQ(test, lab_hear(lab, SERVER, SMC_LLC_ADD_LINK,
+					       false).add_link.is_direct, is_direct);
+	}
+}
+
+static void each_link_number_is_gone_by_itself_lid_03(struct kunit *test)
+{
+	struct smc_llc_flow *flow = &lab_new(test, true, true)->side[SERVER].flow;
+	unsigned int num, other;
+	int is_gone;
+
+	for (is_gone = 1; is_gone >= 0; is_gone--) {
+		for (num = 0; num <= U8_MAX; num++) {
+			smc_llc_set_gone(flow, num, is_gone);
+			for (other = 0; other <= U8_MAX; other++)
+				KUNIT_ASSERT_EQ(test, smc_llc_is_gone(flow, other),
+						other <= num ? is_gone : !is_gone);
+		}
+	}
+}
+
 /* The events of a random run besides deliveries. */
 struct run_limits {
 	bool may_lose;
@@ -3520,6 +3897,24 @@ static struct kunit_case llc_flow_cases[] = {
 	KUNIT_CASE(spare_that_comes_too_late_is_dropped),
 	KUNIT_CASE(dead_machine_says_nothing),
 	KUNIT_CASE(reasons_have_texts),
+	KUNIT_CASE(second_delete_rkey_on_a_link_llc_12_ser_02),
+	KUNIT_CASE(rkey_reply_of_another_type_llc_12_err_54),
+	KUNIT_CASE(delete_link_reply_on_another_link_err_46),
+	KUNIT_CASE(delete_link_is_repeated_on_another_link_dell_05),
+	KUNIT_CASE(offer_is_refused_if_its_link_breaks_sl_11_sl_12),
+	KUNIT_CASE(rejection_extends_delete_rkey_amb_21),
+	KUNIT_CASE(unknown_link_of_the_server_amb_64),
+	KUNIT_CASE(rnic_goes_in_first_contact_err_56_lgt_03),
+	KUNIT_CASE(rnic_of_a_lost_link_goes_lgt_03),
+	KUNIT_CASE(departing_link_breaks_ser_19_lgt_05),
+	KUNIT_CASE(no_rkey_exchange_while_a_link_ends_ser_05),
+	KUNIT_CASE(offer_replaces_a_pending_notice_ser_07),
+	KUNIT_CASE(link_is_given_up_after_its_exchanges_ser_19),
+	KUNIT_CASE(a_pause_lasts_until_its_time_err_59),
+	KUNIT_CASE(pause_after_a_withdrawn_link_is_deployed_amb_40),
+	KUNIT_CASE(acceptance_without_a_queue_pair_err_45),
+	KUNIT_CASE(offer_says_whether_the_path_is_direct_sl_04),
+	KUNIT_CASE(each_link_number_is_gone_by_itself_lid_03),
 	KUNIT_CASE(random_order_on_a_good_wire),
 	KUNIT_CASE(random_order_with_ends),
 	KUNIT_CASE(random_losses_and_breaks),

@@ -2596,6 +2596,190 @@ static void rkeys_wait_for_late_decline_ser_05(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, smc_llc_flow_may_request(&server->flow, w->now));
 }
 
+/* CONFIRM LINK on a new link: a request at the server, or a reply at the client. */
+static void confirm_link_of_the_wrong_direction_llc_12_err_54(struct kunit *test)
+{
+	int who;
+
+	for (who = W_SERVER; who <= W_CLIENT; who++) {
+		struct world *w = adding_second(test, SMC_LLC_CONFIRM_LINK, true);
+		struct smc_llc_msg msg = { .type = SMC_LLC_CONFIRM_LINK };
+		struct smc_llc_flow *flow = &w->side[who].flow;
+
+		w->loses[W_SERVER] = true;
+		w_pump(w);
+		KUNIT_ASSERT_EQ(test, flow->config, SMC_LLC_CONFIG_CONFIRM);
+		msg.is_reply = who == W_CLIENT;
+		msg.confirm_link.end = flow->link[1].peer;
+		msg.confirm_link.link_num = flow->link[1].num;
+		say(w, who, 1, &msg);
+		KUNIT_EXPECT_NE(test, flow->link[1].state, SMC_LLC_LINK_ACTIVE);
+		KUNIT_EXPECT_EQ(test, w->side[who].down_reason, SMC_LLC_DELETE_PROTOCOL);
+		expect_rest(test, w, 1);
+	}
+}
+
+/* Only from the time when a new link is connected a message there is from the peer. */
+static void bad_message_on_a_new_link_err_54(struct kunit *test)
+{
+	struct world *w = adding_second(test, SMC_LLC_ADD_LINK_CONT, true);
+	struct smc_llc_flow *flow = &w->side[W_SERVER].flow;
+
+	w_event(w, W_SERVER, SMC_LLC_EV_BAD_MSG, 1);
+	KUNIT_EXPECT_EQ(test, flow->link[1].state, SMC_LLC_LINK_FORMING);
+	/* the keys of the client are being stored */
+	flow->config = SMC_LLC_CONFIG_STORE;
+	w_event(w, W_SERVER, SMC_LLC_EV_BAD_MSG, 1);
+	KUNIT_EXPECT_EQ(test, flow->link[1].state, SMC_LLC_LINK_FORMING);
+	flow->config = SMC_LLC_CONFIG_ADD_CONT;
+	w_pump_until(w, W_SERVER, SMC_LLC_CONFIRM_LINK, false);
+	w->is_garbled = true;
+	w_event(w, W_SERVER, SMC_LLC_EV_BAD_MSG, 1);
+	KUNIT_EXPECT_NE(test, flow->link[1].state, SMC_LLC_LINK_FORMING);
+	expect_rest(test, w, 1);
+}
+
+/* The operator gives up the last link while another one only needs CONFIRM LINK. */
+static void last_link_is_given_up_while_one_is_added_lgt_03(struct kunit *test)
+{
+	int who;
+
+	for (who = W_SERVER; who <= W_CLIENT; who++) {
+		struct world *w = adding_second(test, SMC_LLC_CONFIRM_LINK, true);
+
+		give_up(w, who, 0, true);
+		KUNIT_EXPECT_EQ(test, w->side[who].flow.phase, SMC_LLC_UP);
+		KUNIT_EXPECT_EQ(test, w->side[who].flow.link[0].state, SMC_LLC_LINK_LEAVING);
+		w_pump(w);
+		w_check_rest(w);
+		expect_no_fault(test, w);
+		KUNIT_EXPECT_EQ(test, w->side[W_SERVER].flow.phase, SMC_LLC_UP);
+
+		/* without one the group ends */
+		w = up(test, 1, 1, 2, true);
+		give_up(w, who, 0, true);
+		KUNIT_EXPECT_EQ(test, w->side[who].flow.phase, SMC_LLC_TERMINATING);
+	}
+}
+
+/* The end of a link whose RNIC is removed is not in order, whether it is the last one or not. */
+static void end_by_a_removed_rnic_has_no_o_lgt_03_dell_14(struct kunit *test)
+{
+	int who;
+
+	for (who = W_SERVER; who <= W_CLIENT; who++) {
+		struct world *w = up(test, 1, 1, 2, true);
+		struct smc_llc_flow *flow = &w->side[who].flow;
+
+		w_rnic_going(w, who, 0);
+		KUNIT_EXPECT_EQ(test, flow->phase, SMC_LLC_TERMINATING);
+		KUNIT_EXPECT_FALSE(test, flow->end_is_orderly);
+		KUNIT_EXPECT_EQ(test, w->side[who].down_reason, SMC_LLC_DELETE_LOST_PATH);
+
+		w = adding_second(test, SMC_LLC_CONFIRM_LINK, true);
+		flow = &w->side[who].flow;
+		w_rnic_going(w, who, 0);
+		KUNIT_EXPECT_EQ(test, flow->link[0].state, SMC_LLC_LINK_LEAVING);
+		KUNIT_EXPECT_FALSE(test, flow->link[0].is_orderly);
+	}
+}
+
+/* The queue pair is there while the client is between two messages about an RMB. */
+static void offer_waits_for_a_continuation_ser_05(struct kunit *test)
+{
+	struct world *w = up(test, 5, W_RNICS, 8, true);
+	struct w_side *server = &w->side[W_SERVER];
+	unsigned int left = 1000;
+
+	w_wait(w, w_timers().reply);
+	server->create_hangs = true;
+	w_rnic_up(w, W_SERVER, 5);
+	w_pump(w);
+	KUNIT_ASSERT_EQ(test, server->flow.config, SMC_LLC_CONFIG_CREATE);
+	w_add_rmb(w, W_CLIENT);
+	while (server->flow.remote.state != SMC_LLC_REMOTE_CONFIRM_CONT && w_step(w) && --left)
+		;
+	KUNIT_ASSERT_EQ(test, server->flow.remote.state, SMC_LLC_REMOTE_CONFIRM_CONT);
+	server->create_hangs = false;
+	KUNIT_EXPECT_TRUE(test, w_work(w, W_SERVER, 0));
+	KUNIT_EXPECT_EQ(test, server->flow.config, SMC_LLC_CONFIG_NONE);
+	/* and is made again at once after that */
+	expect_rest(test, w, 6);
+	KUNIT_EXPECT_EQ(test, known(w, W_CLIENT), 2);
+}
+
+static void client_without_a_free_rnic_or_place_addl_06_maxl_09(struct kunit *test)
+{
+	struct world *w = up(test, 2, 2, 3, true);
+	struct smc_llc_end end;
+
+	/* all its RNICs have a symmetric link */
+	KUNIT_EXPECT_FALSE(test, smc_llc_has_unused_rnic(&w->side[W_CLIENT].flow));
+	KUNIT_EXPECT_FALSE(test, smc_llc_pick_notice(&w->side[W_CLIENT].flow, &end));
+	/* it has a third one, but the group is at its limit */
+	w = up(test, 3, 3, 2, true);
+	KUNIT_EXPECT_FALSE(test, smc_llc_has_unused_rnic(&w->side[W_CLIENT].flow));
+	KUNIT_EXPECT_FALSE(test, smc_llc_pick_notice(&w->side[W_CLIENT].flow, &end));
+	w = up(test, 2, 3, 3, true);
+	KUNIT_EXPECT_TRUE(test, smc_llc_has_unused_rnic(&w->side[W_CLIENT].flow));
+	KUNIT_EXPECT_TRUE(test, smc_llc_pick_notice(&w->side[W_CLIENT].flow, &end));
+}
+
+/* TMR-13: only a client with one symmetric link repeats its notice. */
+static void notice_is_repeated_tmr_13(struct kunit *test)
+{
+	unsigned int nr;
+
+	for (nr = 1; nr <= 2; nr++) {
+		struct world *w = up(test, nr, 3, 3, true);
+
+		KUNIT_ASSERT_EQ(test, smc_llc_nr_symmetric(&w->side[W_CLIENT].flow), nr);
+		w_want_link(w, W_CLIENT);
+		KUNIT_EXPECT_EQ(test, requests(w, W_CLIENT, SMC_LLC_ADD_LINK), 1);
+		KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].flow.next_add,
+				nr == 1 ? w->now + w_timers().add_link_retry :
+					  SMC_LLC_NO_DEADLINE);
+		w_wait(w, w_timers().add_link_retry);
+		KUNIT_EXPECT_EQ(test, requests(w, W_CLIENT, SMC_LLC_ADD_LINK), 3 - nr);
+	}
+}
+
+/*
+ * A third link is accepted, and cannot be used. The server tries again if its own end has
+ * failed meanwhile, and not if the acceptance is wrong or for an RNIC that is in use.
+ */
+static void retry_after_a_useless_acceptance_tmr_12_err_45(struct kunit *test)
+{
+	enum { FAILED, INVALID, BOTH, NOT_ALLOWED, NR };
+	unsigned int how;
+
+	for (how = 0; how < NR; how++) {
+		struct smc_llc_msg msg = { .type = SMC_LLC_ADD_LINK, .is_reply = true };
+		struct world *w = up(test, 2, 2, 3, true);
+		struct smc_llc_flow *flow = &w->side[W_SERVER].flow;
+		u8 target;
+
+		w->side[W_CLIENT].has_rnic[2] = true;
+		w_tell_rnics(w, W_CLIENT);
+		w_pump(w);
+		w_wait(w, w_timers().add_link_retry);
+		w->side[W_CLIENT].is_frozen = true;
+		w_rnic_up(w, W_SERVER, 2);
+		w_pump(w);
+		KUNIT_ASSERT_EQ(test, flow->config, SMC_LLC_CONFIG_ADD_LINK);
+		target = flow->config_target;
+		if (how == FAILED || how == BOTH)
+			w_event(w, W_SERVER, SMC_LLC_EV_LINK_BROKEN, target);
+		w_rnic_end(W_CLIENT, how == NOT_ALLOWED ? 0 : 2, &msg.add_link.end);
+		msg.add_link.end.qpn = how == INVALID || how == BOTH ? 0 : 0x777;
+		msg.add_link.link_num = flow->link[target].num;
+		say(w, W_SERVER, flow->config_link, &msg);
+		KUNIT_EXPECT_NE(test, flow->link[target].state, SMC_LLC_LINK_FORMING);
+		KUNIT_EXPECT_EQ(test, flow->next_add, how == FAILED ?
+				w->now + w_timers().add_link_retry : SMC_LLC_NO_DEADLINE);
+	}
+}
+
 static void chaos(struct kunit *test, u64 seed, unsigned int runs, unsigned int faults)
 {
 	struct world *w = kunit_kzalloc(test, sizeof(*w), GFP_KERNEL);
@@ -2769,6 +2953,14 @@ static struct kunit_case llc_group_cases[] = {
 	KUNIT_CASE(client_declines_what_is_being_added_err_47),
 	KUNIT_CASE(decline_of_no_offer_err_54),
 	KUNIT_CASE(rkeys_wait_for_late_decline_ser_05),
+	KUNIT_CASE(confirm_link_of_the_wrong_direction_llc_12_err_54),
+	KUNIT_CASE(bad_message_on_a_new_link_err_54),
+	KUNIT_CASE(last_link_is_given_up_while_one_is_added_lgt_03),
+	KUNIT_CASE(end_by_a_removed_rnic_has_no_o_lgt_03_dell_14),
+	KUNIT_CASE(offer_waits_for_a_continuation_ser_05),
+	KUNIT_CASE(client_without_a_free_rnic_or_place_addl_06_maxl_09),
+	KUNIT_CASE(notice_is_repeated_tmr_13),
+	KUNIT_CASE(retry_after_a_useless_acceptance_tmr_12_err_45),
 	KUNIT_CASE(random_order_on_a_good_wire),
 	KUNIT_CASE(random_breaks),
 	KUNIT_CASE(random_breaks_and_failures),

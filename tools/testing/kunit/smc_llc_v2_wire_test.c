@@ -278,6 +278,23 @@ static void addl_10_add_link_with_any_number_of_keys(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, form_decode(buf, 72 + 16 * 256, &back), SMC_LLC_LINK_DOWN);
 }
 
+/* A recorded offer, as it is and through a gateway. */
+static void sl_04_add_link_says_whether_the_path_is_direct(struct kunit *test)
+{
+	const struct form_record *record = &form_records[2];
+	struct smc_llc_msg msg;
+	u8 bytes[88];
+
+	memcpy(bytes, record->bytes, sizeof(bytes));
+	KUNIT_ASSERT_EQ(test, smc_llc_form_decode(SMC_LLC_FORM_V2, bytes, record->len,
+						  SMC_DIALECT_DEPLOYED, &msg), SMC_LLC_OK);
+	KUNIT_EXPECT_TRUE(test, msg.add_link.is_direct);
+	bytes[44] = 0;
+	KUNIT_ASSERT_EQ(test, smc_llc_form_decode(SMC_LLC_FORM_V2, bytes, record->len,
+						  SMC_DIALECT_DEPLOYED, &msg), SMC_LLC_OK);
+	KUNIT_EXPECT_FALSE(test, msg.add_link.is_direct);
+}
+
 /* A count must fit the bytes, in either byte order. */
 static void err_55_lying_counts_of_keys(struct kunit *test)
 {
@@ -545,6 +562,7 @@ static struct kunit_case smc_llc_form_cases[] = {
 	KUNIT_CASE(llc_07_version_1_is_as_ever),
 	KUNIT_CASE(llc_13_test_link_is_answered_in_its_form),
 	KUNIT_CASE(addl_10_add_link_with_any_number_of_keys),
+	KUNIT_CASE(sl_04_add_link_says_whether_the_path_is_direct),
 	KUNIT_CASE(err_55_lying_counts_of_keys),
 	KUNIT_CASE(addl_10_add_link_request_of_44_bytes_is_refused),
 	KUNIT_CASE(addl_06_req_add_link),
