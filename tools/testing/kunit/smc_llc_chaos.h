@@ -25,6 +25,8 @@ enum chaos_fault {
 
 static u64 chaos_state;
 
+/* A fuzz target chooses by its input. */
+#ifndef chaos_roll
 static inline u32 chaos_roll(u32 sides)
 {
 	chaos_state ^= chaos_state << 13;
@@ -32,6 +34,7 @@ static inline u32 chaos_roll(u32 sides)
 	chaos_state ^= chaos_state << 17;
 	return (u32)(chaos_state >> 20) % sides;
 }
+#endif
 
 #include "smc_llc_deployed.h"
 
