@@ -44,7 +44,7 @@ static void check_ctl(const struct smc_cdc_ctl *ctl)
 	FZ_CHECK(smc_cursor_is_valid(ctl->tx_geom, ctl->tx_cons));
 	FZ_CHECK(smc_cursor_distance(ctl->rx_geom, ctl->rx_cons, ctl->rx_prod) ==
 		 (int)smc_cdc_readable(ctl));
-	/* the peer never writes over bytes that it was not told to be read */
+	/* the peer overwrites no byte before an update reports it as read */
 	FZ_CHECK(smc_cursor_distance(ctl->rx_geom, ctl->rx_cons_sent, ctl->rx_prod) >= 0);
 	FZ_CHECK(smc_cursor_distance(ctl->rx_geom, ctl->rx_cons_sent, ctl->rx_cons) >= 0);
 	FZ_CHECK(smc_cdc_readable(ctl) <= smc_geom_space(ctl->rx_geom));

@@ -45,7 +45,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 			 !(step.actions & SMC_CLOSE_DO_SEND_A));
 		if (before.state == SMC_STATE_CLOSED)
 			FZ_CHECK(ctl.state == SMC_STATE_CLOSED && !step.actions);
-		/* who is closed has freed all, and has ended TCP or was told of its end */
+		/* a closed connection has freed its element; one side has ended TCP */
 		if (ctl.state == SMC_STATE_CLOSED)
 			FZ_CHECK(nr_freed && (nr_tcp_ends || was_reset));
 		FZ_CHECK(smc_state_conn_name(ctl.state) && smc_state_event_name(event));
