@@ -56,19 +56,11 @@ static u32 proc_backlog(const struct smc_sock *smc)
 	return READ_ONCE(smc->sk->sk_ack_backlog) + READ_ONCE(listener->nr[SMC_CHILD_READY]);
 }
 
-/* Called with the list's lock held. Return: 1 to end the walk at a socket of this file. */
-static int proc_visit(struct smc_sock *smc, void *arg)
+/* State and queues; the mode is known. */
+static void proc_read(const struct smc_sock *smc, struct smc_proc_line *line)
 {
-	struct smc_proc_walk *walk = arg;
-	struct smc_proc_line *line = &walk->line;
 	struct smc_conn *conn;
 
-	memset(line, 0, sizeof(*line));
-	smc_fallback_describe(smc->sk, &line->msg);
-	if (line->msg.family != walk->family)
-		return 0;
-	line->msg.mode = smc->fallback != SMC_DECLINE_NONE ? SMC_DIAG_MODE_FALLBACK_TCP :
-							     SMC_DIAG_MODE_SMCR;
 	guard(rcu)();
 	line->rx_queue = proc_backlog(smc);
 	line->msg.state = smc_sock_shown_state(smc);
@@ -78,6 +70,21 @@ static int proc_visit(struct smc_sock *smc, void *arg)
 		line->tx_queue = smc_conn_unacked(conn);
 		line->rx_queue = smc_conn_readable(conn);
 	}
+}
+
+/* Called with the list's lock held. Return: 1 to end the walk at a socket of this file. */
+static int proc_visit(struct smc_sock *smc, void *arg)
+{
+	struct smc_proc_walk *walk = arg;
+	struct smc_proc_line *line = &walk->line;
+
+	memset(line, 0, sizeof(*line));
+	smc_fallback_describe(smc->sk, &line->msg);
+	if (line->msg.family != walk->family)
+		return 0;
+	line->msg.mode = smc->fallback != SMC_DECLINE_NONE ? SMC_DIAG_MODE_FALLBACK_TCP :
+							     SMC_DIAG_MODE_SMCR;
+	proc_read(smc, line);
 	return 1;
 }
 
