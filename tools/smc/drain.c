@@ -133,7 +133,7 @@ int cmd_drain(const struct args *args)
 			return EXIT_FAILURE;
 	}
 	if (use.conns) {
-		printf("%llu connections in %llu link groups of this host are left, see `smc list`\n",
+		printf("%llu connections in %llu link groups of this host are left: `smc list`\n",
 		       (unsigned long long)use.conns, (unsigned long long)use.groups);
 		return EXIT_FAILURE;
 	}

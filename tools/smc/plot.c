@@ -157,7 +157,9 @@ static FILE *open_plot(const char *path)
 	if (!is_png(path))
 		return fopen(path, "w");
 	signal(SIGPIPE, SIG_IGN);
-	return setenv("SMC_PLOT", path, 1) ? NULL : popen("exec rsvg-convert -o \"$SMC_PLOT\"", "w");
+	if (setenv("SMC_PLOT", path, 1))
+		return NULL;
+	return popen("exec rsvg-convert -o \"$SMC_PLOT\"", "w");
 }
 
 static int draw(const char *path, const struct sample *samples, size_t nr)

@@ -127,11 +127,10 @@ static void send_some(struct fz_in *in, struct end *end)
 	smc_cdc_plan(ctl, src, end->sent, end->prep, &x);
 	window = smc_cdc_window(ctl);
 	FZ_CHECK(x.len <= window && x.len <= unsent + n);
-	if (x.len && smc_cdc_may_use_imm(ctl, x.len)) {
+	if (x.len && smc_cdc_may_use_imm(ctl, x.len))
 		FZ_CHECK(smc_imm_get_step(smc_cdc_build_imm(ctl, x.len)) == x.len);
-	} else if (smc_cdc_build(ctl, &x, &msg)) {
+	else if (smc_cdc_build(ctl, &x, &msg))
 		return;
-	}
 	FZ_CHECK(smc_cdc_window(ctl) == window - x.len);
 	end->sent = smc_cursor_advance(src, end->sent, x.len);
 	if (fz_u8(in) & 1)

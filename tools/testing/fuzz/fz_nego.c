@@ -51,8 +51,11 @@ static void any_host(struct fz_in *in, struct host *host, u8 id)
 	v2->max_conns = fz_u8(in);
 	v2->max_links = fz_u8(in) % (SMC_NEGO_MAX_LINKS + 1);
 	v2->features = fz_u8(in);
-	if (!v2->release)
-		v2->max_conns = v2->max_links = v2->features = 0;
+	if (!v2->release) {
+		v2->max_conns = 0;
+		v2->max_links = 0;
+		v2->features = 0;
+	}
 	v2->nr_eids = fz_u8(in) % (SMC_CLC_EIDS_MAX + 1);
 	memset(v2->eid, ' ', sizeof(v2->eid));
 	for (i = 0; i < v2->nr_eids; i++)
