@@ -61,7 +61,7 @@ static void proc_read(const struct smc_sock *smc, struct smc_proc_line *line)
 {
 	struct smc_conn *conn;
 
-	guard(rcu)();
+	rcu_read_lock();
 	line->rx_queue = proc_backlog(smc);
 	line->msg.state = smc_sock_shown_state(smc);
 	/* pairs with smp_store_release() in smc_sock_make_conn() */
@@ -70,6 +70,7 @@ static void proc_read(const struct smc_sock *smc, struct smc_proc_line *line)
 		line->tx_queue = smc_conn_unacked(conn);
 		line->rx_queue = smc_conn_readable(conn);
 	}
+	rcu_read_unlock();
 }
 
 /* Called with the list's lock held. Return: 1 to end the walk at a socket of this file. */
