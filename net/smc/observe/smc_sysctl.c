@@ -51,18 +51,18 @@ static int smc_sysctl_same_host(SMC_CTL_TABLE *table, int write, void *buffer, s
 }
 
 /*
- * The removal of an RNIC waits for its users, as long as these times allow. So the owner of a
- * namespace may only shorten them.
+ * The removal of an RNIC waits for its users, as long as times allow, and queues are memory of the
+ * host. So the owner of a namespace may only lower these settings.
  */
-static int smc_sysctl_time(SMC_CTL_TABLE *table, int write, void *buffer, size_t *lenp,
-			   loff_t *ppos)
+static int smc_sysctl_lower(SMC_CTL_TABLE *table, int write, void *buffer, size_t *lenp,
+			    loff_t *ppos)
 {
-	struct ctl_table shorter = *table;
+	struct ctl_table lower = *table;
 
 	if (!write || capable(CAP_NET_ADMIN))
 		return proc_dointvec_minmax(table, write, buffer, lenp, ppos);
-	shorter.extra2 = &container_of(table->extra2, struct smc_sysctl_row, max)->initial;
-	return proc_dointvec_minmax(&shorter, write, buffer, lenp, ppos);
+	lower.extra2 = &container_of(table->extra2, struct smc_sysctl_row, max)->initial;
+	return proc_dointvec_minmax(&lower, write, buffer, lenp, ppos);
 }
 
 /* Returns the number of entries. */
@@ -86,8 +86,8 @@ static unsigned int smc_sysctl_fill(struct net *net, struct ctl_table *table,
 		file->proc_handler = proc_dointvec_minmax;
 		if (value == &set->same_host)
 			file->proc_handler = smc_sysctl_same_host;
-		else if (row->max == SMC_HOUR_MS)
-			file->proc_handler = smc_sysctl_time;
+		else if (row->max == SMC_HOUR_MS || row->max == SMC_DEPTH_MAX)
+			file->proc_handler = smc_sysctl_lower;
 		file->extra1 = &row->min;
 		file->extra2 = &row->max;
 		file++;

@@ -4,6 +4,7 @@
 #define SMC_SYSCTL_H
 
 #define SMC_HOUR_MS	(3600 * 1000)
+#define SMC_DEPTH_MAX	2048	/* work requests in a queue */
 
 /*
  * All settings with their defaults and limits. Names that deployed tools know
@@ -21,7 +22,7 @@
 	X("limit_smc_hs", limit_smc_hs, 0, 0, 1)			\
 	X("max_links", max_links, 2, 1, 8)				\
 	X("max_conns_per_lgr", max_conns_per_lgr, 255, 1, 255)		\
-	X("smcr_testlink_time", testlink_time, 30, 0, INT_MAX)	\
+	X("smcr_testlink_time", testlink_time, 30, 0, INT_MAX)		\
 	X("tcp_keepalive_min", tcp_keepalive_min, 0, 0, 32767)		\
 	X("lgr_idle_ms", lgr_idle_ms, 600000, 0, SMC_HOUR_MS)		\
 	X("peer_memory_ms", peer_memory_ms, 60000, 0, SMC_HOUR_MS)	\
@@ -34,8 +35,8 @@
 	X("smcr_max_conns_per_lgr", v21_max_conns, 255, 16, 255)	\
 	X("smcr_max_links_per_lgr", v21_max_links, 2, 1, 2)		\
 	X("smcr_buf_type", buf_type, 1, 0, 2)				\
-	X("smcr_max_send_wr", max_send_wr, 64, 2, 2048)			\
-	X("smcr_max_recv_wr", max_recv_wr, 256, 2, 2048)		\
+	X("smcr_max_send_wr", max_send_wr, 64, 2, SMC_DEPTH_MAX)			\
+	X("smcr_max_recv_wr", max_recv_wr, 256, 2, SMC_DEPTH_MAX)		\
 	X("clc_timeout_ms", clc_timeout_ms, 6000, 100, SMC_HOUR_MS)	\
 	X("max_idle_lgrs", max_idle_lgrs, 256, 0, 65535)		\
 	X("close_timeout_ms", close_timeout_ms, 60000, 100, SMC_HOUR_MS) \

@@ -400,6 +400,12 @@ class Test:
         src = os.path.join(kernel.VM, "guest", name + ".c")
         return self.guest_path(kernel.compile_c(src, "-pthread", *flags))
 
+    def run_smc(self, vm, words, status=0, who=""):
+        """Run the user tool in VM, by the command WHO; it must end with STATUS."""
+        out = vm.run(f"{who} {self.guest_path(kernel.user_tool('smc'))} {words}", check=False)
+        self.equal(out.rc, status, f"{vm.name}: smc {words}: {out.err}")
+        return out
+
     def reload(self, *vms, look=True):
         """Reload the module, which ends all link groups and the cache of peers.
 

@@ -6,8 +6,10 @@ sock_diag, for any user, in each namespace, and read in pieces.
 
 covers: API-01 LG-17
 """
+import errno
 import os
 
+import netns
 from common import stream_client, stream_server
 
 timeout = 90
@@ -21,6 +23,7 @@ CONF = {
 }
 REFUSED = {"smcr_buf_type": (-1, 3), "smcr_testlink_time": (-1,),
            "smcr_max_send_wr": (0, 1, 2049), "smcr_max_recv_wr": (0, 1, 2049)}
+DEPTHS = {"smcr_max_send_wr": 64, "smcr_max_recv_wr": 256}
 STATES = {1: "ACTIVE", 2: "INIT", 10: "LISTEN"}
 HEAD = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  " \
        "timeout inode mode\n"
@@ -73,6 +76,24 @@ def open_file(h, name):
         except OSError:
             text = ""
         h.equal(text, "", "after the end of the module")
+
+
+def lower_only(h):
+    """The owner of a namespace may not take more memory of the host for queues."""
+    for name, default in DEPTHS.items():
+        for value, code in ((default + 1, errno.EINVAL), (2048, errno.EINVAL), (2, 0),
+                            (default, 0)):
+            try:
+                with open(f"/proc/sys/net/smc/{name}", "w", encoding="ascii") as f:
+                    f.write(str(value))
+                got = 0
+            except OSError as e:
+                got = e.errno
+            h.equal(got, code, f"{name} {value} by the owner of a namespace")
+
+
+def owner(h):
+    netns.apart(h, lower_only)
 
 
 def configured(t):
@@ -158,6 +179,9 @@ def run(t):
         p.gate("end")
     t.wait_all(plain, fallback)
     ended(t, halves)
+
+    t.step(lower_only.__doc__)
+    t.wait_all(t.half(t.a, owner))
 
     t.step("least and greatest depths")
     for depth in (2, 2048):

@@ -18,13 +18,6 @@ PARAMETER = "/sys/module/smc/parameters/drain"
 DRAIN, PEERNOSMC = 0x03F10000, 0x03010000
 
 
-def smc(t, vm, words, status=0):
-    from smcvm import kernel
-    out = vm.run(f"{t.guest_path(kernel.user_tool('smc'))} {words}", check=False)
-    t.equal(out.rc, status, f"{vm.name}: smc {words}: {out.err}")
-    return out
-
-
 def start(t, port):
     s = t.half(t.a, stream_server, port=port, n_in=N, n_out=N)
     s.expect("listening", t.left())
@@ -57,11 +50,10 @@ def owner(h):
 
 def refused(t):
     """A user, and the owner of a namespace, do not change it."""
-    as_user = "setpriv --reuid 1000 --regid 1000 --clear-groups"
-    t.equal(t.a.run(f"{as_user} {t.smc} drain", check=False).rc, 1, "drain by a user")
+    t.run_smc(t.a, "drain", 1, "setpriv --reuid 1000 --regid 1000 --clear-groups")
     t.wait_all(t.half(t.a, owner))
     for words in ("--wait x", "--wait -1", "-u -w 1", "now"):
-        smc(t, t.a, f"drain {words}", 2)
+        t.run_smc(t.a, f"drain {words}", 2)
     t.equal(t.a.run(f"cat {PARAMETER}").out.strip(), "N", "drain")
 
 
@@ -74,21 +66,21 @@ def run(t):
     t.step("a connection remains, new ones are TCP")
     halves = start(t, 6000)
     t.mode(t.a, "SMC-R", 6000)
-    out = smc(t, t.b, "drain --wait 0", 1).out
+    out = t.run_smc(t.b, "drain --wait 0", 1).out
     t.check("1 connections in 1 link groups" in out, f"what is left: {out!r}")
     talk(t, 6001, ("TCP", PEERNOSMC), ("TCP", DRAIN))
-    smc(t, t.b, "drain --undo")
-    smc(t, t.a, "drain --wait 0", 1)
+    t.run_smc(t.b, "drain --undo")
+    t.run_smc(t.a, "drain --wait 0", 1)
     talk(t, 6002, ("TCP", DRAIN), ("TCP", PEERNOSMC))
     t.mode(t.b, "SMC-R", 6000)
     t.step("the end of the last one")
     waits = t.a.spawn([t.smc, "drain", "--wait", "100"])
     end(t, halves)
     t.wait_all(waits)
-    smc(t, t.a, "drain --undo")
+    t.run_smc(t.a, "drain --undo")
     talk(t, 6003, *smc_both)
     t.step("another module")
-    smc(t, t.a, "drain --wait 100")
+    t.run_smc(t.a, "drain --wait 100")
     t.no_sockets(t.a, 6003)
     t.reload(t.a)
     t.equal(t.a.run(f"cat {PARAMETER}").out.strip(), "N", "drain")

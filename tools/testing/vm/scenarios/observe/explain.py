@@ -53,10 +53,8 @@ def asked(h):
     h.equal(code(FORGET, attr(8, bytes(16))), errno.ENOENT, "forget of nothing")
 
 
-def smc(t, vm, words, status=0, who=""):
-    out = vm.run(f"{who} {t.tool} {words}", check=False)
-    t.equal(out.rc, status, f"{vm.name}: smc {words}: {out.err}")
-    return out.out
+def smc(t, *args):
+    return t.run_smc(*args).out
 
 
 def read(t, vm, words, name):
@@ -148,8 +146,6 @@ def memory(t):
 
 
 def run(t):
-    from smcvm import kernel
-    t.tool = t.guest_path(kernel.user_tool("smc"))
     t.step(asked.__doc__)
     t.wait_all(t.half(t.b, asked))
     t.rdma_start()

@@ -154,15 +154,8 @@ def client(h, port, uid=None, group=None):
     h.finish(s)
 
 
-def smc(t, vm, words, status=0):
-    from smcvm import kernel
-    out = vm.run(f"{t.guest_path(kernel.user_tool('smc'))} {words}", check=False)
-    t.equal(out.rc, status, f"{vm.name}: smc {words}: {out.err}")
-    return out
-
-
 def hits(t, vm):
-    return [r["hits"] for r in json.loads(smc(t, vm, "policy -j").out)["policy"]]
+    return [r["hits"] for r in json.loads(t.run_smc(vm, "policy -j").out)["policy"]]
 
 
 def talk(t, a, b, **who):
@@ -202,33 +195,33 @@ def at_client(t):
             ("tcp cgroup policy", {}, False),
             ("tcp cgroup policy", {"group": GROUP}, True)):
         t.step(f"{words}, {who}")
-        smc(t, t.b, f"policy add {words}")
+        t.run_smc(t.b, f"policy add {words}")
         talk(t, PLAIN if refused else SMC, REFUSED if refused else SMC, **who)
         t.equal(hits(t, t.b), [int(refused)], "hits")
-        smc(t, t.b, "policy flush")
+        t.run_smc(t.b, "policy flush")
     t.step("an exception")
-    smc(t, t.b, "policy add tcp")
-    first = json.loads(smc(t, t.b, "policy -j").out)["policy"][0]["id"]
-    smc(t, t.b, f"policy add before {first} smc peer {t.a.ip}")
+    t.run_smc(t.b, "policy add tcp")
+    first = json.loads(t.run_smc(t.b, "policy -j").out)["policy"][0]["id"]
+    t.run_smc(t.b, f"policy add before {first} smc peer {t.a.ip}")
     talk(t, SMC, SMC)
     t.equal(hits(t, t.b), [1, 0], "hits")
-    smc(t, t.b, f"policy del {first + 1}")
+    t.run_smc(t.b, f"policy del {first + 1}")
     talk(t, PLAIN, REFUSED)
     t.equal(hits(t, t.b), [1], "hits")
-    smc(t, t.b, "policy flush")
+    t.run_smc(t.b, "policy flush")
 
 
 def at_server(t):
     """A listener does not answer the option."""
-    smc(t, t.a, f"policy add tcp listen port {PORT} peer {t.b.ip}")
+    t.run_smc(t.a, f"policy add tcp listen port {PORT} peer {t.b.ip}")
     talk(t, REFUSED, PLAIN)
     t.equal(hits(t, t.a), [1], "hits")
-    out = smc(t, t.a, "stats").out
+    out = t.run_smc(t.a, "stats").out
     t.check("the policy of the network namespace says TCP" in out, f"no count of it in\n{out}")
-    smc(t, t.a, "policy flush")
-    smc(t, t.a, "policy add tcp connect")
+    t.run_smc(t.a, "policy flush")
+    t.run_smc(t.a, "policy add tcp connect")
     talk(t, SMC, SMC)
-    smc(t, t.a, "policy flush")
+    t.run_smc(t.a, "policy flush")
 
 
 def kept(t):
@@ -236,13 +229,13 @@ def kept(t):
     t.a.run("mkdir -p /run/p/etc/smc")
     t.a.run("printf 'tcp port 22 # ssh\\ntcp peer 192.0.2.0/24\\n' >/run/p/etc/smc/policy")
     for _ in range(2):
-        smc(t, t.a, "apply --root /run/p")
-        shown = [r["rule"] for r in json.loads(smc(t, t.a, "policy -j").out)["policy"]]
+        t.run_smc(t.a, "apply --root /run/p")
+        shown = [r["rule"] for r in json.loads(t.run_smc(t.a, "policy -j").out)["policy"]]
         t.equal(shown, ["port 22", "peer 192.0.2.0/24"], "rules")
     t.a.run("printf 'tcp port 80\\ntcp port x\\n' >/run/p/etc/smc/policy")
-    t.check("line 2" in smc(t, t.a, "apply -r /run/p", 1).err, "the wrong line is not named")
+    t.check("line 2" in t.run_smc(t.a, "apply -r /run/p", 1).err, "the wrong line is not named")
     t.equal(len(hits(t, t.a)), 2, "rules")
-    smc(t, t.a, "policy flush")
+    t.run_smc(t.a, "policy flush")
 
 
 def run(t):
