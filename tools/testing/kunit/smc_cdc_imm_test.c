@@ -180,6 +180,23 @@ static void a_ping_pong_needs_few_messages(struct kunit *test)
 	KUNIT_EXPECT_LE(test, nr_msgs, 6U);
 }
 
+/* Nothing that a message may change has changed. Padding of cursors is undefined. */
+static void expect_unchanged(struct kunit *test, const struct smc_cdc_ctl *ctl,
+			     const struct smc_cdc_ctl *had)
+{
+	KUNIT_EXPECT_TRUE(test, smc_cursor_is_equal(ctl->rx_prod, had->rx_prod));
+	KUNIT_EXPECT_TRUE(test, smc_cursor_is_equal(ctl->rx_cons, had->rx_cons));
+	KUNIT_EXPECT_TRUE(test, smc_cursor_is_equal(ctl->tx_cons, had->tx_cons));
+	KUNIT_EXPECT_EQ(test, ctl->rx_seq, had->rx_seq);
+	KUNIT_EXPECT_EQ(test, ctl->rx_link_num, had->rx_link_num);
+	KUNIT_EXPECT_EQ(test, ctl->rx_unproved, had->rx_unproved);
+	KUNIT_EXPECT_EQ(test, ctl->tx_unproved, had->tx_unproved);
+	KUNIT_EXPECT_EQ(test, ctl->rx_prod_flags, had->rx_prod_flags);
+	KUNIT_EXPECT_EQ(test, ctl->rx_conn_flags, had->rx_conn_flags);
+	KUNIT_EXPECT_EQ(test, ctl->rx_is_update_due, had->rx_is_update_due);
+	KUNIT_EXPECT_EQ(test, ctl->rx_nr_waits, had->rx_nr_waits);
+}
+
 static void a_step_is_checked_cur_12(struct kunit *test)
 {
 	struct smc_cdc_ctl *had = ctl_proved(test), ctl;
@@ -188,13 +205,12 @@ static void a_step_is_checked_cur_12(struct kunit *test)
 		.conn_flags = SMC_CDC_DONE,
 	};
 
-	/* gaps included */
-	memcpy(&ctl, had, sizeof(ctl));
+	ctl = *had;
 	KUNIT_EXPECT_EQ(test, smc_cdc_apply_imm(&ctl, 1, 0), (u32)SMC_EV_INVALID);
 	/* 100 bytes are unread */
 	KUNIT_EXPECT_EQ(test, smc_cdc_apply_imm(&ctl, 1, 65437), (u32)SMC_EV_INVALID);
 	KUNIT_EXPECT_EQ(test, smc_cdc_apply_imm(&ctl, 1, 65535), (u32)SMC_EV_INVALID);
-	KUNIT_EXPECT_MEMEQ(test, &ctl, had, sizeof(ctl));
+	expect_unchanged(test, &ctl, had);
 	KUNIT_EXPECT_EQ(test, smc_cdc_apply_imm(&ctl, 1, 65436), (u32)SMC_EV_DATA);
 	KUNIT_EXPECT_EQ(test, smc_cdc_readable(&ctl), IMM_SIZE);
 	KUNIT_EXPECT_EQ(test, ctl.rx_seq, 2);
@@ -352,7 +368,7 @@ static void imm_deliver(struct imm_world *w, struct imm_queue *q)
 static void imm_read(struct imm_world *w)
 {
 	u32 len = smc_cdc_readable(&w->b);
-	struct smc_cdc_msg msg;
+	struct smc_cdc_msg msg = {};
 
 	if (len)
 		smc_cdc_consume(&w->b, 1 + imm_rnd(w, len));

@@ -196,6 +196,43 @@ static void pair_set_cursors(struct pair *p, struct smc_cursor prod,
 	p->b.ctl.rx_cons_sent = cons;
 }
 
+static void clear_gap(struct smc_cursor *c)
+{
+	memset((u8 *)c + sizeof(c->wrap), 0, offsetof(struct smc_cursor, off) - sizeof(c->wrap));
+}
+
+static void clear_gaps(struct smc_cdc_ctl *ctl)
+{
+	struct smc_cdc_msg *msg;
+	unsigned int i, k;
+
+	clear_gap(&ctl->rx_prod);
+	clear_gap(&ctl->rx_cons);
+	clear_gap(&ctl->rx_cons_sent);
+	clear_gap(&ctl->rx_urg_mark);
+	clear_gap(&ctl->tx_prod);
+	clear_gap(&ctl->tx_cons);
+	for (i = 0; i < SMC_CDC_WAITS_MAX; i++) {
+		for (k = 0; k < SMC_CDC_HELD_MAX; k++) {
+			msg = &ctl->rx_wait[i].held[k];
+			clear_gap(&msg->prod);
+			clear_gap(&msg->cons);
+			memset((u8 *)msg + sizeof(msg->seq), 0,
+			       offsetof(struct smc_cdc_msg, token) - sizeof(msg->seq));
+			memset(&msg->link_num + 1, 0,
+			       sizeof(*msg) - offsetof(struct smc_cdc_msg, link_num) - 1);
+		}
+	}
+}
+
+/* Nothing differs but padding, which is undefined. */
+static bool is_same_ctl(struct smc_cdc_ctl *a, struct smc_cdc_ctl *b)
+{
+	clear_gaps(a);
+	clear_gaps(b);
+	return !memcmp(a, b, sizeof(*a));
+}
+
 static u32 unsent(const struct end *e)
 {
 	return smc_cursor_distance(e->snd, e->sent, e->prep);
@@ -903,8 +940,7 @@ static void cur_12_impossible_cursors_are_refused_whole(struct kunit *test)
 		};
 		KUNIT_EXPECT_EQ_MSG(test, smc_cdc_apply(ctl, &msg),
 				    (u32)SMC_EV_INVALID, "%s", rows[i].what);
-		KUNIT_EXPECT_MEMEQ_MSG(test, ctl, before, sizeof(*ctl), "%s",
-				       rows[i].what);
+		KUNIT_EXPECT_TRUE_MSG(test, is_same_ctl(ctl, before), "%s", rows[i].what);
 	}
 	/* The same message with valid cursors is accepted. */
 	msg.prod = curs(1, 24);
@@ -2429,14 +2465,14 @@ static void cdc_15_garbage_in_a_validation_is_not_applied(struct kunit *test)
 	memcpy(before, ctl, sizeof(*ctl));
 	KUNIT_EXPECT_EQ(test, smc_cdc_apply(ctl, &msg), (u32)SMC_EV_VALID);
 	before->rx_is_replayed = true;
-	KUNIT_EXPECT_MEMEQ(test, ctl, before, sizeof(*ctl));
+	KUNIT_EXPECT_TRUE(test, is_same_ctl(ctl, before));
 }
 
 /* Three messages sent; the first completed, the second arrived. */
 static void fail_14_replay_merges_what_is_not_done(struct kunit *test)
 {
 	struct pair *p = pair_new(test, rfc_geom);
-	struct smc_cdc_msg msg;
+	struct smc_cdc_msg msg = {};
 	struct smc_xfer x;
 
 	prepare(&p->a, 100);
@@ -2477,7 +2513,7 @@ static void fail_14_a_dead_link_does_not_use_up_the_numbers(struct kunit *test)
 {
 	struct pair *p = pair_new(test, rfc_geom);
 	struct smc_cdc_ctl *a = &p->a.ctl;
-	struct smc_cdc_msg msg;
+	struct smc_cdc_msg msg = {};
 	struct smc_xfer x;
 	int i;
 
@@ -2523,7 +2559,7 @@ static void fail_12_replay_leaves_out_what_was_acknowledged(struct kunit *test)
 static void fail_12_nothing_is_written_again_after_the_end(struct kunit *test)
 {
 	struct pair *p = pair_new(test, rfc_geom);
-	struct smc_cdc_msg msg;
+	struct smc_cdc_msg msg = {};
 	struct smc_xfer x;
 
 	prepare(&p->a, 100);
@@ -2551,7 +2587,7 @@ static void fail_12_nothing_is_written_again_after_the_end(struct kunit *test)
 static void fail_12_replay_says_urgent_and_close_again(struct kunit *test)
 {
 	struct pair *p = pair_new(test, rfc_geom);
-	struct smc_cdc_msg msg;
+	struct smc_cdc_msg msg = {};
 	struct smc_xfer x;
 
 	prepare(&p->a, 10);
@@ -2634,7 +2670,7 @@ static void fail_13_deployed_peer_steps_back_after_a_move(struct kunit *test)
 static void fail_10_swallowed_message_is_noticed(struct kunit *test)
 {
 	struct pair *p = pair_new(test, rfc_geom);
-	struct smc_cdc_msg msg;
+	struct smc_cdc_msg msg = {};
 
 	prepare(&p->a, 100);
 	must_push(test, &p->a);		/* completed, never processed */
@@ -2678,7 +2714,7 @@ static void cur_12_noise_never_breaks_the_rings(struct kunit *test)
 		if (!before->rx_nr_waits &&
 		    events & (SMC_EV_INVALID | SMC_EV_LOST | SMC_EV_STALE)) {
 			KUNIT_ASSERT_EQ(test, events & (events - 1), 0U);
-			KUNIT_ASSERT_MEMEQ(test, ctl, before, sizeof(*ctl));
+			KUNIT_ASSERT_TRUE(test, is_same_ctl(ctl, before));
 			refused++;
 		} else if (events & SMC_EV_HELD) {
 			KUNIT_ASSERT_EQ(test, ctl->rx_seq, before->rx_seq);
@@ -2895,7 +2931,7 @@ static bool sim_push(struct sim *s, u32 who)
 {
 	struct sim_end *e = &s->end[who], *to = &s->end[!who];
 	u32 unsent = e->nr_prep - e->nr_sent;
-	struct smc_cdc_msg msg;
+	struct smc_cdc_msg msg = {};
 	struct smc_xfer x;
 	bool is_needed;
 
@@ -3018,7 +3054,7 @@ static void sim_move(struct sim *s, u32 who)
 {
 	struct sim_end *e = &s->end[who], *to = &s->end[!who];
 	u64 mark = e->ctl.tx_urg_hold ? e->nr_sent : 0;
-	struct smc_cdc_msg msg;
+	struct smc_cdc_msg msg = {};
 	struct sim_entry *q;
 	struct smc_xfer x;
 	u32 len;

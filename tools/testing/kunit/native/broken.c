@@ -125,6 +125,15 @@ static void memory_leaks(struct kunit *test)
 		KUNIT_EXPECT_NOT_NULL(test, kmalloc(4, GFP_KERNEL));
 }
 
+/* Reported by MemorySanitizer only. */
+static void use_of_uninitialized_value(struct kunit *test)
+{
+	int values[2];
+
+	values[one] = one;
+	KUNIT_EXPECT_EQ(test, values[one - 1], 1);
+}
+
 static struct kunit_case ended_cases[] = {
 	KUNIT_CASE(heap_buffer_overflow),
 	KUNIT_CASE(heap_use_after_free),
@@ -134,6 +143,7 @@ static struct kunit_case ended_cases[] = {
 	KUNIT_CASE(shift_exponent),
 	KUNIT_CASE(signed_integer_overflow),
 	KUNIT_CASE(memory_leaks),
+	KUNIT_CASE(use_of_uninitialized_value),
 	{}
 };
 
