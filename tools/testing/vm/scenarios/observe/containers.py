@@ -115,7 +115,8 @@ def pod(t, name, netns):
     """Make the sandbox of a pod; return it and the pod's group."""
     uid = PODS[name]
     group = GROUPS[name].format(uid.replace("-", "_") if "slice" in GROUPS[name] else uid)
-    sandbox = container(t.a, f"{name}-sandbox", group + "/sandbox", netns, "sleep", "infinity")
+    # ends with its input; a first process ignores SIGTERM
+    sandbox = container(t.a, f"{name}-sandbox", group + "/sandbox", netns, "cat")
     if name != "other":
         t.wait(lambda: t.a.call("exists", path=f"{DONE}/{uid}")["yes"],
                f"the group of the pod {name} to be attached", 60)
