@@ -20,8 +20,8 @@ PACKAGES = "smc-dkms smc-tools-ng libsmc-preload-ng"
 # An emulated machine compiles for a quarter of an hour what the host has compiled before.
 CCACHE = ("export DEBIAN_KERNEL_USE_CCACHE=1 CCACHE_DIR=/var/cache/ccache "
           "CCACHE_SLOPPINESS=include_file_mtime,include_file_ctime; ")
-# apt must not look for a network
-APT = CCACHE + "DEBIAN_FRONTEND=noninteractive apt-get -y -q --no-download"
+# all is local or in apt's cache; with --no-download apt refuses files
+APT = CCACHE + "DEBIAN_FRONTEND=noninteractive apt-get -y -q"
 SERVER = """
 import socket
 with socket.create_server(("10.9.0.1", 7000)) as l:
@@ -83,7 +83,10 @@ mkdir up work root
 mount -t overlay -o lowerdir={root},upperdir=up,workdir=work overlay root
 mount --bind {root}/var/cache/ccache root/var/cache/ccache
 mount -t proc proc root/proc
-for deb in root/var/cache/apt/archives/linux-headers-*.deb {debs}; do dpkg-deb -x $deb root; done
+for deb in root/var/cache/apt/archives/linux-headers-*.deb {debs}; do
+	# /lib stays a link
+	dpkg-deb --fsys-tarfile $deb | tar -x --keep-directory-symlink -C root
+done
 exec chroot root sh -ec '{CCACHE}
 for v in {first} {second}; do dkms add smc/$v; dkms build smc/$v -k {releases[0]}; done
 dkms build smc/{second} -k {releases[1]}'"""])
