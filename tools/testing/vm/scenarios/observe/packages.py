@@ -22,7 +22,7 @@ PACKAGES = "smc-dkms smc-tools-ng libsmc-preload-ng"
 CCACHE = ("export DEBIAN_KERNEL_USE_CCACHE=1 CCACHE_DIR=/var/cache/ccache "
           "CCACHE_SLOPPINESS=include_file_mtime,include_file_ctime; ")
 # all is local or in apt's cache; with --no-download apt refuses files
-APT = CCACHE + "DEBIAN_FRONTEND=noninteractive apt-get -y -q"
+APT = CCACHE + "DEBIAN_FRONTEND=noninteractive apt-get -y -q --no-install-recommends"
 SERVER = """
 import socket
 with socket.create_server(("10.9.0.1", 7000)) as l:
