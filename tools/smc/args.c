@@ -20,6 +20,7 @@ static const struct option long_options[] = {
 	{ "peers", no_argument, NULL, 'P' },
 	{ "plot", required_argument, NULL, 'p' },
 	{ "root", required_argument, NULL, 'r' },
+	{ "socket", required_argument, NULL, 's' },
 	{ "time", required_argument, NULL, 't' },
 	{ "undo", no_argument, NULL, 'u' },
 	{ "verbose", no_argument, NULL, 'v' },

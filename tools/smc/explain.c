@@ -3,9 +3,11 @@
  * smc explain: what a connection to a host would use, and why. The module makes its choice
  * without a connection; `smc check` examines this host and the way there from outside.
  */
+#include <errno.h>
 #include <netdb.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <netlink/attr.h>
 
@@ -128,9 +130,90 @@ static bool resolve(const char *text, struct in6_addr *addr, uint16_t *port)
 	return true;
 }
 
+struct sought {
+	uint64_t inode;
+	struct diag_sock sock;
+	bool is_found;
+};
+
+static int seek_socket(const struct diag_sock *sock, void *arg)
+{
+	struct sought *sought = arg;
+
+	if (sock->msg.inode == sought->inode) {
+		sought->sock = *sock;
+		sought->is_found = true;
+	}
+	return sought->is_found;
+}
+
+/* The number of a socket, or the file in /proc of a descriptor. Return: exit status */
+static int read_inode(const char *text, uint64_t *inode)
+{
+	static const char prefix[] = "socket:[";
+	char link[sizeof(prefix) + 21];
+	ssize_t len;
+
+	if (*text != '/') {
+		if (number_read(text, '\0', UINT32_MAX, inode))
+			return 0;
+		return wrong("\"%s\" is no inode and no path like /proc/1/fd/3", text);
+	}
+	len = readlink(text, link, sizeof(link) - 1);
+	/* EINVAL: no link */
+	if (len < 0 && errno != EINVAL) {
+		fprintf(stderr, "smc: %s: %s\n", text, strerror(errno));
+		return EXIT_FAILURE;
+	}
+	link[len < 0 ? 0 : len] = '\0';
+	if (strncmp(link, prefix, strlen(prefix)) ||
+	    !number_read(link + strlen(prefix), ']', UINT32_MAX, inode))
+		return wrong("%s is no socket", text);
+	return 0;
+}
+
+/* Finds a socket and its peer. Return: exit status */
+static int socket_peer(const char *text, struct sought *sought, struct in6_addr *addr,
+		       uint16_t *port)
+{
+	char local[ADDR_TEXT], peer[ADDR_TEXT];
+	int err = read_inode(text, &sought->inode);
+
+	if (err)
+		return err;
+	err = diag_dump(seek_socket, sought);
+	if (err) {
+		list_error(err);
+		return EXIT_FAILURE;
+	}
+	if (!sought->is_found) {
+		fprintf(stderr, "smc: no SMC socket here has inode %llu: `smc list -v`\n",
+			(unsigned long long)sought->inode);
+		return EXIT_FAILURE;
+	}
+	list_endpoints(&sought->sock, local, peer);
+	if (addr_read_service(peer, addr, port))
+		return 0;
+	fprintf(stderr, "smc: this socket has no peer\n");
+	return EXIT_FAILURE;
+}
+
+static int destination(const struct args *args, struct sought *sought, struct in6_addr *addr,
+		       uint16_t *port)
+{
+	const char *host = args->words[0];
+
+	if (!host == !args->option['s'])
+		return wrong("explain takes either a host or a socket");
+	if (!host)
+		return socket_peer(args->option['s'], sought, addr, port);
+	return addr_read_service(host, addr, port) || resolve(host, addr, port) ? 0 : EXIT_USAGE;
+}
+
 /**
  * cmd_explain() - say what a connection to a host would use, and why
- * @args: a host, with a port or without; option j for JSON
+ * @args: a host, with a port or without, or option s with a socket, which is listed and whose
+ *	peer is the host; option j for JSON
  *
  * Return: exit status, EXIT_FAILURE if it would use TCP.
  */
@@ -145,13 +228,15 @@ int cmd_explain(const struct args *args)
 		{ .type = SMC_NLA_EXPLAIN_PEER_PORT, .data = &port, .len = sizeof(port) }, { }
 	};
 	const struct genl_attr host[] = { attrs[0], { } };
-	int err;
+	struct sought sought = { 0 };
+	int err = destination(args, &sought, &addr, &port);
 
-	if (!addr_read_service(args->words[0], &addr, &port) &&
-	    !resolve(args->words[0], &addr, &port))
-		return EXIT_USAGE;
+	if (err)
+		return err;
 	if (printer.json)
 		json_begin(&json);
+	if (sought.is_found)
+		list_print(&sought.sock, printer.json);
 	err = genl_ask(SMC_GENL_FAMILY_NAME, SMC_NETLINK_DUMP_EXPLAIN, port ? attrs : host,
 		       print_answer, &printer, NULL);
 	if (printer.json)

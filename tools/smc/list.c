@@ -189,12 +189,12 @@ static void queue_json(struct json *json, const struct diag_sock *sock)
 	json_close(json, '}');
 }
 
-static void print_json(struct json *json, const struct diag_sock *sock)
+static void print_json(struct json *json, const char *name, const struct diag_sock *sock)
 {
 	char local[ADDR_TEXT], peer[ADDR_TEXT];
 
 	list_endpoints(sock, local, peer);
-	json_open(json, NULL, '{');
+	json_open(json, name, '{');
 	json_string(json, "state", diag_state_name(sock->msg.state));
 	json_string(json, "mode", mode_of(sock));
 	json_string(json, "local", local);
@@ -221,10 +221,35 @@ static int print_one(const struct diag_sock *sock, void *arg)
 	struct printer *printer = arg;
 
 	if (printer->json)
-		print_json(printer->json, sock);
+		print_json(printer->json, NULL, sock);
 	else
 		print_text(sock, printer->verbose);
 	return ferror(stdout);
+}
+
+/**
+ * list_print() - print one socket, as `smc list -v`
+ * @sock: the socket
+ * @json: NULL for text; else the object gets the member "socket"
+ */
+void list_print(const struct diag_sock *sock, struct json *json)
+{
+	if (json)
+		print_json(json, "socket", sock);
+	else
+		print_text(sock, true);
+}
+
+/**
+ * list_error() - say that the sockets are unknown
+ * @err: what diag_dump() returned
+ */
+void list_error(int err)
+{
+	if (err == -NLE_OBJ_NOTFOUND || err == -NLE_INVAL)
+		fprintf(stderr, "smc: no answer (are the modules smc and smc_diag loaded?)\n");
+	else
+		fprintf(stderr, "smc: %s\n", nl_geterror(err));
 }
 
 int cmd_list(const struct args *args)
@@ -248,9 +273,7 @@ int cmd_list(const struct args *args)
 		json_close(&json, ']');
 		json_close(&json, '}');
 	}
-	if (err == -NLE_OBJ_NOTFOUND || err == -NLE_INVAL)
-		fprintf(stderr, "smc: no answer (are the modules smc and smc_diag loaded?)\n");
-	else if (err)
-		fprintf(stderr, "smc: %s\n", nl_geterror(err));
+	if (err)
+		list_error(err);
 	return err ? EXIT_FAILURE : 0;
 }

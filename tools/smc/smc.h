@@ -167,10 +167,14 @@ void stats_fallback(const struct nlattr *nest, const char **role, uint32_t *reas
 /* plot.c */
 int plot(const struct args *args);
 
-/* list.c: the addresses of a socket */
+/* list.c: a socket in words */
 #define ADDR_TEXT 56	/* of an IPv6 address in brackets with its port */
 
+struct json;
+
 void list_endpoints(const struct diag_sock *sock, char local[ADDR_TEXT], char peer[ADDR_TEXT]);
+void list_print(const struct diag_sock *sock, struct json *json);
+void list_error(int err);
 
 /* ueid.c, pnet.c, policy.c: the lines of files */
 int ueid_add(const char *words[], int nr, bool dry);

@@ -70,6 +70,23 @@ def explained(t, want, *wrong, port=PORT):
     return out
 
 
+def same_socket(t, listed):
+    """An open socket is found by its inode or descriptor, and its peer is explained."""
+    from smcvm import kernel
+    inode = listed["inode"]
+    path = t.b.run("for f in /proc/[0-9]*/fd/*; do [ \"$(readlink $f)\" != "
+                   f"'socket:[{inode}]' ] || echo $f; done").out.split()[0]
+    tool = t.guest_path(kernel.user_tool("smc"))
+    host = t.b.run(f"{tool} explain -j {listed['peer']}", check=False)
+    for name in (inode, path):
+        out = t.b.run(f"{tool} explain -j --socket {name}", check=False)
+        t.equal(out.rc, host.rc, f"exit status for {name}")
+        said = json.loads(out.out)
+        for key in ("local", "peer", "inode", "mode", "reason"):
+            t.equal(said["socket"][key], listed[key], f"{key} of {name}")
+        t.equal(said["text"], json.loads(host.out)["text"], f"choice for {name}")
+
+
 def talk(t, mode, reason=None, port=PORT):
     """One connection of B to A, and what B lists of it."""
     s = t.half(t.a, stream_server, port=port, n_in=N, n_out=N)
@@ -78,6 +95,7 @@ def talk(t, mode, reason=None, port=PORT):
     t.expect_all("moved", s, c)
     t.mode(t.b, mode, port, 1, reason)
     listed = [x for x in read(t, t.b, "list", "sockets") if x["peer"].endswith(f":{port}")]
+    same_socket(t, listed[0])
     for half in (s, c):
         half.gate("end")
     t.wait_all(s, c)
