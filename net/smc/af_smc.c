@@ -945,11 +945,9 @@ static const struct smc_sock_works smc_works = {
 
 static int __net_init smc_init_net(struct net *net)
 {
-	struct smc_pernet *sn = smc_net(net);
 	int rc;
 
-	sn->spare.max = &sn->set.spare_mem;
-	rc = smc_stats_init_net(net);
+	rc = smc_net_init(net) ?: smc_stats_init_net(net);
 	if (rc)
 		return rc;
 	rc = smc_peer_init_net(net);

@@ -17,8 +17,7 @@
 /* Dump position: netlink_callback.args. */
 enum smc_diag_arg {
 	SMC_DIAG_ARG_PASS,	/* 0, 1: protocols; 2: connections on TCP */
-	SMC_DIAG_ARG_BUCKET,
-	SMC_DIAG_ARG_SKIP,
+	SMC_DIAG_ARG_POS,	/* in that pass */
 };
 
 #define SMC_DIAG_PASS_TCP	2
@@ -188,7 +187,7 @@ static int smc_diag_put_more(struct smc_diag_walk *w, struct smc_sock *smc, u8 s
 				       smc->peer_diagnosis, smc->memory_age_ms);
 }
 
-/* Called with the list's lock held: the socket stays. */
+/* Called in an RCU read section. */
 static int smc_diag_visit(struct smc_sock *smc, void *arg)
 {
 	struct smc_diag_walk *w = arg;
@@ -239,7 +238,7 @@ static int smc_diag_put_record(struct smc_diag_walk *w, const struct smc_fallbac
 	return 0;
 }
 
-static int smc_diag_dump_tcp(struct smc_diag_walk *w, struct net *net, unsigned int *pos)
+static int smc_diag_dump_tcp(struct smc_diag_walk *w, struct net *net, unsigned long *pos)
 {
 	struct smc_fallback_record rec;
 	unsigned int next = *pos;
@@ -255,8 +254,7 @@ static int smc_diag_dump_tcp(struct smc_diag_walk *w, struct net *net, unsigned 
 static int smc_diag_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	const struct smc_diag_req *req = nlmsg_data(cb->nlh);
-	unsigned int bucket = cb->args[SMC_DIAG_ARG_BUCKET];
-	unsigned int skip = cb->args[SMC_DIAG_ARG_SKIP];
+	unsigned long pos = cb->args[SMC_DIAG_ARG_POS];
 	struct net *net = sock_net(skb->sk);
 	int rc = 0;
 	struct smc_diag_walk w = {
@@ -268,21 +266,19 @@ static int smc_diag_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	};
 
 	while (!rc && w.protocol < SMC_DIAG_PASS_TCP) {
-		rc = smc_sock_for_each(net, &bucket, &skip, smc_diag_visit, &w);
+		rc = smc_sock_for_each(net, &pos, smc_diag_visit, &w);
 		if (!rc) {
 			w.protocol++;
-			bucket = 0;
-			skip = 0;
+			pos = 0;
 		}
 	}
 	if (!rc && w.protocol == SMC_DIAG_PASS_TCP) {
-		rc = smc_diag_dump_tcp(&w, net, &skip);
+		rc = smc_diag_dump_tcp(&w, net, &pos);
 		if (!rc)
 			w.protocol++;
 	}
 	cb->args[SMC_DIAG_ARG_PASS] = w.protocol;
-	cb->args[SMC_DIAG_ARG_BUCKET] = bucket;
-	cb->args[SMC_DIAG_ARG_SKIP] = skip;
+	cb->args[SMC_DIAG_ARG_POS] = pos;
 	return skb->len;
 }
 

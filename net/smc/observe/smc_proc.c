@@ -4,8 +4,7 @@
  * for any user. The columns are the first ten of /proc/net/tcp, then the mode. States are those of
  * sock_diag; 01, 07 and 0A mean the same on TCP. No line has an address of the kernel.
  *
- * No lock is held between two lines. Sockets that come and go meanwhile may be missed or shown
- * twice, as in other files of this kind.
+ * No lock is held between two lines. Sockets that come and go meanwhile may be missed.
  */
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>
@@ -30,8 +29,7 @@ struct smc_proc_line {
  * struct smc_proc_walk - where a reader is
  * @net: keeps the namespace of the file
  * @family: of the file: AF_INET or AF_INET6
- * @bucket: of the sockets; see smc_sock_for_each()
- * @skip: same
+ * @sock: of the sockets; see smc_sock_for_each()
  * @record: of the connections on TCP; see smc_fallback_next()
  * @pos: of @line, counted from 1; 0 at first
  * @line: the last line that was found
@@ -39,8 +37,7 @@ struct smc_proc_line {
 struct smc_proc_walk {
 	struct seq_net_private net;
 	unsigned long family;
-	unsigned int bucket;
-	unsigned int skip;
+	unsigned long sock;
 	unsigned int record;
 	loff_t pos;
 	struct smc_proc_line line;
@@ -73,7 +70,7 @@ static void proc_read(const struct smc_sock *smc, struct smc_proc_line *line)
 	rcu_read_unlock();
 }
 
-/* Called with the list's lock held. Return: 1 to end the walk at a socket of this file. */
+/* Called in an RCU read section. Return: 1 to end the walk at a socket of this file. */
 static int proc_visit(struct smc_sock *smc, void *arg)
 {
 	struct smc_proc_walk *walk = arg;
@@ -95,8 +92,8 @@ static bool proc_advance(struct smc_proc_walk *walk)
 	struct net *net = walk->net.net;
 	struct smc_fallback_record rec;
 
-	if (smc_sock_for_each(net, &walk->bucket, &walk->skip, proc_visit, walk)) {
-		walk->skip++;
+	if (smc_sock_for_each(net, &walk->sock, proc_visit, walk)) {
+		walk->sock++;
 		return true;
 	}
 	while (smc_fallback_next(net, &walk->record, &rec)) {
@@ -113,8 +110,7 @@ static bool proc_advance(struct smc_proc_walk *walk)
 static void *proc_seek(struct smc_proc_walk *walk, loff_t pos)
 {
 	if (pos < walk->pos) {
-		walk->bucket = 0;
-		walk->skip = 0;
+		walk->sock = 0;
 		walk->record = 0;
 		walk->pos = 0;
 	}
@@ -122,7 +118,6 @@ static void *proc_seek(struct smc_proc_walk *walk, loff_t pos)
 		if (!proc_advance(walk))
 			return NULL;
 		walk->pos++;
-		cond_resched();
 	}
 	return walk;
 }

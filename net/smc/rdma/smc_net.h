@@ -11,6 +11,7 @@
 #include <linux/percpu.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
+#include <linux/xarray.h>
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
 
@@ -168,6 +169,7 @@ struct smc_pernet {
 	struct ctl_table *table;
 	struct smc_stats_cpu __percpu *stats;
 	struct smc_buf_spare spare;		/* free elements of all link groups */
+	struct xarray socks;			/* smc_sock.c; all sockets with a state */
 	int nr_idle_lgrs;			/* smc_core.c; its list lock */
 	struct smc_fallback_log *fallback_log;	/* smc_fallback.c; allocated on first use */
 	struct smc_peer_memory *peer_memory;	/* smc_peer.c */
@@ -182,6 +184,8 @@ struct smc_pernet {
 };
 
 extern unsigned int smc_net_id;
+
+int smc_net_init(struct net *net);
 
 static inline struct smc_pernet *smc_net(const struct net *net)
 {

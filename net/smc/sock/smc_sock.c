@@ -16,8 +16,6 @@
 #include "group/smc_core.h"
 #include "sock/smc_sock.h"
 
-#define SMC_SOCK_BUCKETS	64
-
 /*
  * No owner: the core would put a module reference of the owner, but the state holds it. smc_tcp.c
  * sets the callbacks.
@@ -25,12 +23,6 @@
 struct tcp_ulp_ops smc_ulp_sock = { .name = "smc" };
 struct tcp_ulp_ops smc_ulp_child = { .name = "smc" };
 
-struct smc_sock_bucket {
-	spinlock_t lock;		/* protects @head and its list */
-	struct hlist_head head;
-};
-
-static struct smc_sock_bucket smc_sock_buckets[SMC_SOCK_BUCKETS];
 static const struct smc_sock_works *smc_works;
 static struct workqueue_struct *smc_hs_wq;
 static struct workqueue_struct *smc_grow_wq;
@@ -45,12 +37,7 @@ static struct workqueue_struct *smc_close_wq;
  */
 int smc_sock_init(const struct smc_sock_works *works)
 {
-	int i;
-
 	smc_works = works;
-	for (i = 0; i < SMC_SOCK_BUCKETS; i++)
-		spin_lock_init(&smc_sock_buckets[i].lock);
-
 	smc_hs_wq = alloc_workqueue("smc_hs", WQ_UNBOUND, WQ_MAX_ACTIVE);
 	/* separate: waits for answers of peers must not delay other handshakes */
 	smc_grow_wq = alloc_workqueue("smc_grow", WQ_UNBOUND, WQ_MAX_ACTIVE);
@@ -82,27 +69,9 @@ void smc_sock_exit(void)
 	rcu_barrier();
 }
 
-static struct smc_sock_bucket *smc_sock_find_bucket(const struct smc_sock *smc)
+static struct xarray *smc_sock_list(const struct smc_sock *smc)
 {
-	return &smc_sock_buckets[hash_ptr(smc, ilog2(SMC_SOCK_BUCKETS))];
-}
-
-static void smc_sock_hash(struct smc_sock *smc)
-{
-	struct smc_sock_bucket *b = smc_sock_find_bucket(smc);
-
-	spin_lock_bh(&b->lock);
-	hlist_add_head(&smc->hash_node, &b->head);
-	spin_unlock_bh(&b->lock);
-}
-
-static void smc_sock_unhash(struct smc_sock *smc)
-{
-	struct smc_sock_bucket *b = smc_sock_find_bucket(smc);
-
-	spin_lock_bh(&b->lock);
-	hlist_del_init(&smc->hash_node);
-	spin_unlock_bh(&b->lock);
+	return &smc_net(sock_net(smc->sk))->socks;
 }
 
 /**
@@ -125,10 +94,13 @@ struct smc_sock *smc_sock_attach(struct sock *sk, gfp_t gfp)
 	INIT_DELAYED_WORK(&smc->hs_work, smc_works->handshake);
 	INIT_WORK(&smc->grow_work, smc_works->handshake_grow);
 	smc->limits_handshakes = READ_ONCE(smc_net(sock_net(sk))->set.limit_smc_hs);
+	if (xa_alloc_bh(smc_sock_list(smc), &smc->pos, smc, xa_limit_32b, gfp)) {
+		kfree(smc);
+		return NULL;
+	}
 	rcu_assign_pointer(icsk->icsk_ulp_data, smc);
 	/* pairs with smp_rmb() in smc_sk() */
 	smp_store_release(&icsk->icsk_ulp_ops, &smc_ulp_sock);
-	smc_sock_hash(smc);
 	return smc;
 }
 
@@ -176,7 +148,7 @@ void smc_sock_detach(struct sock *sk)
 	struct inet_connection_sock *icsk = inet_csk(sk);
 	struct smc_sock *smc = rcu_dereference_protected(icsk->icsk_ulp_data, true);
 
-	smc_sock_unhash(smc);
+	xa_erase_bh(smc_sock_list(smc), smc->pos);
 	if (smc->conn)
 		smc_sock_drop_conn(smc);
 	WRITE_ONCE(icsk->icsk_ulp_ops, NULL);
@@ -306,43 +278,49 @@ void smc_sock_drop_conn(struct smc_sock *smc)
 	smc_conn_drop(conn);
 }
 
+/* Return: 0 if the state has left its sock, which may be another socket's by now. */
+static int smc_sock_visit_one(struct smc_sock *smc, smc_sock_visit visit, void *arg)
+{
+	struct sock *sk = smc->sk;
+	int rc = 0;
+
+	/* memory of socks stays a sock's for the RCU read section */
+	if (!refcount_inc_not_zero(&sk->sk_refcnt))
+		return 0;
+	if (smc_sk(sk) == smc)
+		rc = visit(smc, arg);
+	sock_put(sk);
+	return rc;
+}
+
 /**
  * smc_sock_for_each() - visit the sockets of a namespace, for smc_diag.ko
  * @net: the namespace
- * @bucket: where to continue, 0 at first; updated
- * @skip: sockets of that bucket already visited, 0 at first; updated
- * @visit: called with a bucket's lock held, must not sleep; a nonzero value ends the walk, which
- *	can be resumed at the same socket
+ * @pos: where to continue, 0 at first; updated
+ * @visit: called in an RCU read section, must not sleep; a nonzero value ends the walk, which can
+ *	be resumed at the same socket
  * @arg: passed to @visit
  *
- * Context: Process context.
+ * Sockets may come and go during the walk; one that stays is visited once.
+ *
+ * Context: Process context, may sleep.
  * Return: 0 when all were visited, or the value of @visit.
  */
-int smc_sock_for_each(struct net *net, unsigned int *bucket, unsigned int *skip,
-		      smc_sock_visit visit, void *arg)
+int smc_sock_for_each(struct net *net, unsigned long *pos, smc_sock_visit visit, void *arg)
 {
-	int rc = 0;
+	struct smc_sock *smc;
+	int rc;
 
-	for (; *bucket < SMC_SOCK_BUCKETS; (*bucket)++, *skip = 0) {
-		struct smc_sock_bucket *b = &smc_sock_buckets[*bucket];
-		unsigned int n = 0;
-		struct smc_sock *smc;
-
-		spin_lock_bh(&b->lock);
-		hlist_for_each_entry(smc, &b->head, hash_node) {
-			if (n++ < *skip || !net_eq(sock_net(smc->sk), net))
-				continue;
-			rc = visit(smc, arg);
-			if (rc) {
-				*skip = n - 1;
-				break;
-			}
-		}
-		spin_unlock_bh(&b->lock);
+	for (;; (*pos)++) {
+		cond_resched();
+		guard(rcu)();
+		smc = xa_find(&smc_net(net)->socks, pos, ULONG_MAX, XA_PRESENT);
+		if (!smc)
+			return 0;
+		rc = smc_sock_visit_one(smc, visit, arg);
 		if (rc)
 			return rc;
 	}
-	return 0;
 }
 EXPORT_SYMBOL_GPL(smc_sock_for_each);
 

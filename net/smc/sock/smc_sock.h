@@ -66,7 +66,7 @@ enum smc_missed {
  * @is_done: the end of the stream was reported to the reader, and stays reported
  * @is_released: the file is closed; TCP is closed when SMC's part has ended
  * @limits_handshakes: SMC_LIMIT_HS
- * @hash_node: in the list of sock_diag
+ * @pos: in the list of sockets of its namespace, for dumps; const
  * @hs_work: the handshake of either role; holds a reference while queued
  * @grow_work: the part of it that may wait long for the peer; as above
  * @missed: enum smc_missed; protected by the spinlock of the socket lock
@@ -95,7 +95,7 @@ struct smc_sock {
 	bool is_done;
 	bool is_released;
 	bool limits_handshakes;
-	struct hlist_node hash_node;
+	u32 pos;
 	struct delayed_work hs_work;
 	struct work_struct grow_work;
 	unsigned int missed;
@@ -185,7 +185,6 @@ void smc_sock_set_err(struct smc_sock *smc, int err);
 int smc_sock_take_err(struct smc_sock *smc);
 
 typedef int (*smc_sock_visit)(struct smc_sock *smc, void *arg);
-int smc_sock_for_each(struct net *net, unsigned int *bucket, unsigned int *skip,
-		      smc_sock_visit visit, void *arg);
+int smc_sock_for_each(struct net *net, unsigned long *pos, smc_sock_visit visit, void *arg);
 
 #endif /* SMC_SOCK_H */

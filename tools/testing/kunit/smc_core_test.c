@@ -156,8 +156,7 @@ static int core_net_init(struct net *net)
 	sn->stats = alloc_percpu(struct smc_stats_cpu);
 	sn->set.max_conns_per_lgr = SMC_NEGO_MAX_CONNS;
 	sn->set.spare_mem = INT_MAX;
-	sn->spare.max = &sn->set.spare_mem;
-	return sn->stats ? 0 : -ENOMEM;
+	return sn->stats ? smc_net_init(net) : -ENOMEM;
 }
 
 static void core_net_exit(struct net *net)

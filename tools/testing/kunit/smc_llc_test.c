@@ -259,11 +259,10 @@ static int eng_net_init(struct net *net)
 	set->llc.terminate = 60000;
 	set->llc.test_link = 60000;
 	set->llc.rkey_retry = 60000;
-	sn->spare.max = &set->spare_mem;
 	if (!sn->stats)
 		return -ENOMEM;
 	if (!smc_peer_init_net(net))
-		return 0;
+		return smc_net_init(net);
 	free_percpu(sn->stats);
 	return -ENOMEM;
 }

@@ -60,8 +60,7 @@ static int nl_net_init(struct net *net)
 	struct smc_pernet *sn = smc_net(net);
 
 	sn->stats = alloc_percpu(struct smc_stats_cpu);
-	sn->spare.max = &sn->set.spare_mem;
-	return sn->stats ? 0 : -ENOMEM;
+	return sn->stats ? smc_net_init(net) : -ENOMEM;
 }
 
 static void nl_net_exit(struct net *net)

@@ -95,7 +95,7 @@ static const struct smc_sock_works tcp_works = {
 static int tcp_net_init(struct net *net)
 {
 	smc_net(net)->set.limit_smc_hs = 1;
-	return 0;
+	return smc_net_init(net);
 }
 
 static struct pernet_operations tcp_net_ops = {
