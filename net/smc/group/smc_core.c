@@ -9,7 +9,8 @@
  *
  * Ownership:
  *   The last reference queues a work item that frees the group, so it may be dropped in any
- *   context. Until freed the group is in the list; module and namespace exit wait for that.
+ *   context. A search finds the group under RCU until then; module and namespace exit wait for the
+ *   last group to be freed.
  *
  *   Each user of a connection has a reference: the handshake, then the membership in the group;
  *   each CDC message in flight; each armed timer; a place among a link's waiters; a reader of bytes
@@ -21,15 +22,23 @@
  *   stays until the socket has dropped it and there is no user.
  *
  * Locks:
- *   smc_lgr_list_lock may be taken with lgr->lock held. It is a leaf: waiters of a group are woken
- *   after it was released. The state of a group is also read without it.
+ *   A connection takes locks of its own group only. A search takes none: it finds groups under RCU
+ *   and has the one that it chooses confirm the choice under state_lock. The lock of smc_lgrs
+ *   guards what is rare: groups that are formed, which searches for the same key must not do
+ *   twice, or freed.
+ *   state_lock may be taken with lgr->lock or the lock of smc_lgrs held. Inside is only the lock of
+ *   the idle groups. Waiters of a group are woken after it was released. The state is also read
+ *   without it.
  *   conn->lock guards the account: accept() may change the payer.
  */
 #include <linux/etherdevice.h>
+#include <linux/hashtable.h>
+#include <linux/jhash.h>
 #include <linux/random.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <net/ipv6.h>
+#include <net/netns/hash.h>
 
 #include "smc_compat.h"
 #include "proto/smc_cdc_imm.h"
@@ -40,41 +49,64 @@
 /* Group ids advance in steps that leave room for a link number, LID-05. */
 #define SMC_LGR_ID_STEP	256
 
-static LIST_HEAD(smc_lgr_list);
-static LIST_HEAD(smc_lgr_idle);	/* groups without connections, the oldest first */
-static DEFINE_SPINLOCK(smc_lgr_list_lock);
-static DECLARE_WAIT_QUEUE_HEAD(smc_lgr_list_waitq);
+static DEFINE_HASHTABLE(smc_lgr_hash, 12);	/* under the lock of smc_lgrs, read under RCU */
+static DEFINE_XARRAY(smc_lgrs);			/* in order of formation, see lgr_index() */
+static u32 smc_lgr_seed;			/* const after init */
+static atomic_t smc_lgr_count = ATOMIC_INIT(0);	/* groups that are not freed */
+static atomic64_t smc_lgr_last_serial;
+static DECLARE_WAIT_QUEUE_HEAD(smc_lgr_freed_waitq);
 static struct workqueue_struct *smc_core_wq;
 static struct workqueue_struct *smc_patient_wq;
-static u64 smc_lgr_last_serial;	/* under smc_lgr_list_lock */
 
 static void smc_lgr_free_work(struct work_struct *work);
 
+static unsigned long lgr_index(u64 serial)
+{
+	return serial / SMC_LGR_ID_STEP;
+}
+
 static void lgr_set_idle(struct smc_link_group *lgr)
 {
-	lockdep_assert_held(&smc_lgr_list_lock);
-	list_add_tail(&lgr->idle_node, &smc_lgr_idle);
-	smc_net(lgr->key.net)->nr_idle_lgrs++;
+	struct smc_pernet *sn = smc_net(lgr->key.net);
+
+	lockdep_assert_held(&lgr->state_lock);
+	guard(spinlock_bh)(&sn->idle_lock);
+	list_add_tail(&lgr->idle_node, &sn->idle_lgrs);
+	sn->nr_idle_lgrs++;
+}
+
+/* Expects the lock of the idle groups held. */
+static void lgr_leave_idle(struct smc_link_group *lgr)
+{
+	struct smc_pernet *sn = smc_net(lgr->key.net);
+
+	lockdep_assert_held(&sn->idle_lock);
+	if (list_empty(&lgr->idle_node))
+		return;
+	/* pairs with list_empty_careful() in lgr_set_busy(): publishes the caller's reference */
+	list_del_init_careful(&lgr->idle_node);
+	sn->nr_idle_lgrs--;
 }
 
 /* It has a connection, or gets none any more. */
 static void lgr_set_busy(struct smc_link_group *lgr)
 {
-	lockdep_assert_held(&smc_lgr_list_lock);
-	if (list_empty(&lgr->idle_node))
+	lockdep_assert_held(&lgr->state_lock);
+	/* only smc_lgr_surplus() changes it meanwhile, in the same direction */
+	if (list_empty_careful(&lgr->idle_node))
 		return;
-	list_del_init(&lgr->idle_node);
-	smc_net(lgr->key.net)->nr_idle_lgrs--;
+	guard(spinlock_bh)(&smc_net(lgr->key.net)->idle_lock);
+	lgr_leave_idle(lgr);
 }
 
 /* The only place where the state of a group changes. */
 static bool lgr_set_state(struct smc_link_group *lgr, enum smc_lgr_state state)
 {
-	lockdep_assert_held(&smc_lgr_list_lock);
+	lockdep_assert_held(&lgr->state_lock);
 	if (!smc_state_lgr_may_move(lgr->state, state))
 		return false;
 	lgr_set_busy(lgr);
-	/* publishes earlier writes; pairs with the acquire in hs_first_contact() */
+	/* publishes earlier writes; pairs with the acquires in hs_first_contact(), lgr_find() */
 	smp_store_release(&lgr->state, state);
 	/* before a teardown reads the connections; pairs with the one in smc_lgr_is_down() */
 	smp_mb();
@@ -87,13 +119,13 @@ static bool lgr_set_state(struct smc_link_group *lgr, enum smc_lgr_state state)
  * @state: the new state
  * @was: receives the old state; may be NULL
  *
- * Context: Any context.
+ * Context: Any context but hard interrupt. Takes lgr->state_lock.
  * Return: true if it moved; false if the move is not legal.
  */
 bool smc_lgr_set_state(struct smc_link_group *lgr, enum smc_lgr_state state,
 		       enum smc_lgr_state *was)
 {
-	guard(spinlock_irqsave)(&smc_lgr_list_lock);
+	guard(spinlock_bh)(&lgr->state_lock);
 	if (was)
 		*was = lgr->state;
 	return lgr_set_state(lgr, state);
@@ -104,12 +136,12 @@ bool smc_lgr_set_state(struct smc_link_group *lgr, enum smc_lgr_state state,
  * @lgr: the group; nothing happens in any other state
  * @decline: reason if its connection may still fall back to TCP; 0 if it must be reset
  *
- * Context: Any context.
+ * Context: Any context but hard interrupt. Takes lgr->state_lock.
  * Return: true if it moved.
  */
 bool smc_lgr_set_failed(struct smc_link_group *lgr, enum smc_decline decline)
 {
-	guard(spinlock_irqsave)(&smc_lgr_list_lock);
+	guard(spinlock_bh)(&lgr->state_lock);
 	if (lgr->state != SMC_LGR_FORMING)
 		return false;
 	lgr->fail_decline = decline;
@@ -143,12 +175,15 @@ static struct smc_link_group *lgr_alloc(const struct smc_lgr_key *key)
 	lgr = kvzalloc(sizeof(*lgr), GFP_KERNEL);
 	if (!lgr)
 		return NULL;
+	lgr->serial = atomic64_add_return(SMC_LGR_ID_STEP, &smc_lgr_last_serial);
+	lgr->id = lgr->serial;
 	lgr->rtokens = kvzalloc(sizeof(*lgr->rtokens), GFP_KERNEL);
-	if (!lgr->rtokens) {
+	/* its place, which walks do not see yet */
+	if (!lgr->rtokens || xa_reserve(&smc_lgrs, lgr_index(lgr->serial), GFP_KERNEL)) {
+		kvfree(lgr->rtokens);
 		kvfree(lgr);
 		return NULL;
 	}
-	INIT_LIST_HEAD(&lgr->node);
 	INIT_LIST_HEAD(&lgr->idle_node);
 	INIT_LIST_HEAD(&lgr->old_links);
 	INIT_LIST_HEAD(&lgr->dropped);
@@ -157,6 +192,7 @@ static struct smc_link_group *lgr_alloc(const struct smc_lgr_key *key)
 	lgr->key = *key;
 	memcpy(lgr->peer_name, key->peer_id, sizeof(lgr->peer_name));
 	lgr->nr_conns = 1;
+	spin_lock_init(&lgr->state_lock);
 	lgr->state = SMC_LGR_FORMING;
 	atomic_set(&lgr->nr_tokens, get_random_u16());
 	xa_init_flags(&lgr->conns, XA_FLAGS_ALLOC1);
@@ -168,7 +204,7 @@ static struct smc_link_group *lgr_alloc(const struct smc_lgr_key *key)
 	return lgr;
 }
 
-/* For a group that was never listed, or is listed no more. */
+/* For a group that was never enlisted, or no search finds any more. */
 static void lgr_free(struct smc_link_group *lgr)
 {
 	struct smc_link *link, *next_link;
@@ -182,6 +218,7 @@ static void lgr_free(struct smc_link_group *lgr)
 		smc_buf_free(buf);
 	smc_buf_pool_free(&lgr->sends);
 	smc_buf_pool_free(&lgr->rmbs);
+	xa_release(&smc_lgrs, lgr_index(lgr->serial));
 	xa_destroy(&lgr->conns);
 	mutex_destroy(&lgr->lock);
 	kvfree(lgr->rtokens);
@@ -191,17 +228,19 @@ static void lgr_free(struct smc_link_group *lgr)
 static void smc_lgr_free_work(struct work_struct *work)
 {
 	struct smc_link_group *lgr = container_of(work, struct smc_link_group, free_work);
+	struct smc_pernet *sn = smc_net(lgr->key.net);
 
-	/* Completion handlers and pushes no longer use links and group. */
+	xa_lock(&smc_lgrs);
+	hash_del_rcu(&lgr->node);
+	__xa_erase(&smc_lgrs, lgr_index(lgr->serial));
+	xa_unlock(&smc_lgrs);
+	/* Searches, completion handlers and pushes no longer use links and group. */
 	synchronize_rcu();
-	/* Buffers are counted in the namespace, which may end once it has no group. */
-	smc_buf_pool_free(&lgr->sends);
-	smc_buf_pool_free(&lgr->rmbs);
-	spin_lock_irq(&smc_lgr_list_lock);
-	list_del(&lgr->node);
-	spin_unlock_irq(&smc_lgr_list_lock);
 	lgr_free(lgr);
-	wake_up_all(&smc_lgr_list_waitq);
+	/* Buffers are counted in the namespace, which may end from here on. */
+	atomic_dec(&sn->nr_lgrs);
+	atomic_dec(&smc_lgr_count);
+	wake_up_all(&smc_lgr_freed_waitq);
 }
 
 /**
@@ -227,6 +266,16 @@ void smc_lgr_put(struct smc_link_group *lgr)
 {
 	if (refcount_dec_and_test(&lgr->refs))
 		queue_work(smc_core_wq, &lgr->free_work);
+}
+
+/* Equal for keys of one peer, as lgr_key_matches() compares. Peers choose their IDs. */
+static u32 lgr_hash(const struct smc_lgr_key *key)
+{
+	u32 seed = smc_lgr_seed + net_hash_mix(key->net) + key->role;
+
+	if (memchr_inv(key->peer_id, 0, sizeof(key->peer_id)))
+		return jhash(key->peer_id, sizeof(key->peer_id), seed);
+	return jhash(key->peer_gid, sizeof(key->peer_gid), seed);
 }
 
 static bool lgr_key_matches(const struct smc_link_group *lgr, const struct smc_lgr_key *key)
@@ -365,7 +414,7 @@ void smc_lgr_note_left(struct smc_link *link)
 	/* the peer does not know a link that was never connected */
 	if (!link->peer.qpn)
 		return;
-	guard(spinlock_irqsave)(&smc_lgr_list_lock);
+	guard(spinlock_bh)(&lgr->state_lock);
 	lgr->left_peers[lgr->nr_left_peers++ % SMC_LINKS_MAX] = link->peer;
 }
 
@@ -421,11 +470,11 @@ bool smc_link_is_used(const struct smc_link *link)
 }
 
 /* Return true if one of the links given up last led to that end. */
-static bool lgr_had_link(const struct smc_link_group *lgr, const struct smc_ib_peer *peer)
+static bool lgr_had_link(struct smc_link_group *lgr, const struct smc_ib_peer *peer)
 {
 	int i;
 
-	lockdep_assert_held(&smc_lgr_list_lock);
+	guard(spinlock_bh)(&lgr->state_lock);
 	for (i = 0; i < SMC_LINKS_MAX; i++)
 		if (lgr->left_peers[i].qpn && lgr_is_same_peer(&lgr->left_peers[i], peer))
 			return true;
@@ -448,72 +497,94 @@ struct lgr_search {
 	const struct smc_ib_end *end;
 	const struct smc_ib_peer *peer;
 	bool may_be_left;		/* accept a link that is being left */
+	bool takes_place;		/* reserve a place in an ACTIVE group */
 	struct smc_link *link;		/* found with @peer */
+	bool is_forming;		/* the group that was found is */
 };
 
-static bool lgr_fits(struct smc_link_group *lgr, struct lgr_search *s)
+static bool lgr_fits(struct smc_link_group *lgr, enum smc_lgr_state state, struct lgr_search *s)
 {
 	if (s->peer) {
 		s->link = smc_lgr_link_by_peer(lgr, s->peer);
 		return s->link && (s->may_be_left || smc_link_is_used(s->link));
 	}
-	if (lgr->state == SMC_LGR_FORMING)
+	if (state == SMC_LGR_FORMING)
 		return lgr_has_same_client(lgr, s->key);
 	/* LG-03, SC-03, PID-05 */
-	return lgr->nr_conns < lgr_max_conns(lgr) &&
+	return READ_ONCE(lgr->nr_conns) < lgr_max_conns(lgr) &&
 	       (lgr_has_ends(lgr, s->end, s->key) || lgr_had_ends(lgr, s->end, s->key));
 }
 
-/* Find an ACTIVE group that fits, or else a FORMING one that may. Takes no reference. */
-static struct smc_link_group *lgr_find(struct lgr_search *s)
+/* Take a reference, and a place if wanted. Return: false if the group has changed meanwhile. */
+static bool lgr_take(struct smc_link_group *lgr, const struct lgr_search *s)
 {
-	struct smc_link_group *lgr, *forming = NULL;
-
-	lockdep_assert_held(&smc_lgr_list_lock);
-	list_for_each_entry(lgr, &smc_lgr_list, node) {
-		if (lgr->is_retired || !lgr_key_matches(lgr, s->key))
-			continue;
-		if (lgr->state == SMC_LGR_ACTIVE && lgr_fits(lgr, s))
-			return lgr;
-		if (lgr->state == SMC_LGR_FORMING && !forming && lgr_fits(lgr, s))
-			forming = lgr;
+	guard(spinlock_bh)(&lgr->state_lock);
+	if (lgr->state != SMC_LGR_ACTIVE || lgr->is_retired)
+		return false;
+	if (s->takes_place) {
+		if (!s->peer && lgr->nr_conns >= lgr_max_conns(lgr))
+			return false;
+		lgr_set_busy(lgr);
+		WRITE_ONCE(lgr->nr_conns, lgr->nr_conns + 1);
 	}
-	return forming;
-}
-
-static void lgr_enlist(struct smc_link_group *lgr)
-{
-	lockdep_assert_held(&smc_lgr_list_lock);
-	smc_lgr_last_serial += SMC_LGR_ID_STEP;
-	lgr->serial = smc_lgr_last_serial;
-	lgr->id = lgr->serial;
-	list_add_tail(&lgr->node, &smc_lgr_list);
+	/* not freed in this state */
+	refcount_inc(&lgr->refs);
+	return true;
 }
 
 /*
- * Reserve a place in a group; a FORMING group is returned with a reference, without reservation. If
- * none is found, @fresh (may be NULL) is added to the list.
+ * Find the first ACTIVE group that fits, or else a FORMING one that may. Return it with a
+ * reference, an ACTIVE one with a place if wanted.
  */
-static struct smc_link_group *lgr_reserve(struct lgr_search *s, struct smc_link_group *fresh,
-					  bool *is_forming)
+static struct smc_link_group *lgr_find(struct lgr_search *s)
+{
+	struct smc_link_group *lgr, *forming = NULL;
+	enum smc_lgr_state state;
+
+	guard(rcu)();
+	hash_for_each_possible_rcu(smc_lgr_hash, lgr, node, lgr_hash(s->key)) {
+		if (READ_ONCE(lgr->is_retired) || !lgr_key_matches(lgr, s->key))
+			continue;
+		/* pairs with smp_store_release() in lgr_set_state() */
+		state = smp_load_acquire(&lgr->state);
+		s->is_forming = state == SMC_LGR_FORMING;
+		if (state == SMC_LGR_ACTIVE && lgr_fits(lgr, state, s) && lgr_take(lgr, s))
+			return lgr;
+		if (s->is_forming && !forming && lgr_fits(lgr, state, s))
+			forming = lgr;
+	}
+	s->is_forming = forming && refcount_inc_not_zero(&forming->refs);
+	return s->is_forming ? forming : NULL;
+}
+
+/* Expects the lock of smc_lgrs held, under which there was no other group for the key. */
+static void lgr_enlist(struct smc_link_group *lgr)
+{
+	struct hlist_head *head = &smc_lgr_hash[hash_min(lgr_hash(&lgr->key),
+							 HASH_BITS(smc_lgr_hash))];
+
+	lockdep_assert_held(&smc_lgrs.xa_lock);
+	atomic_inc(&smc_net(lgr->key.net)->nr_lgrs);
+	atomic_inc(&smc_lgr_count);
+	/* earlier groups are filled first */
+	hlist_add_tail_rcu(&lgr->node, head);
+	/* in its reserved place, which needs no memory */
+	__xa_store(&smc_lgrs, lgr_index(lgr->serial), lgr, 0);
+}
+
+/* Find a group, or else enlist @fresh, at once: two handshakes do not form two groups. */
+static struct smc_link_group *lgr_find_or_enlist(struct lgr_search *s,
+						 struct smc_link_group *fresh)
 {
 	struct smc_link_group *lgr;
 
-	*is_forming = false;
-	guard(spinlock_irqsave)(&smc_lgr_list_lock);
+	xa_lock(&smc_lgrs);
 	lgr = lgr_find(s);
-	if (lgr) {
-		/* Not freed in state FORMING or ACTIVE. */
-		refcount_inc(&lgr->refs);
-		*is_forming = lgr->state == SMC_LGR_FORMING;
-		if (!*is_forming) {
-			lgr_set_busy(lgr);
-			lgr->nr_conns++;
-		}
-	} else if (fresh) {
+	if (!lgr) {
 		lgr_enlist(fresh);
 		lgr = fresh;
 	}
+	xa_unlock(&smc_lgrs);
 	return lgr;
 }
 
@@ -539,21 +610,20 @@ struct smc_link_group *smc_lgr_reserve(const struct smc_lgr_key *key,
 				       const struct smc_ib_end *end, bool *is_first,
 				       struct smc_link_group **forming)
 {
-	struct lgr_search s = { .key = key, .end = end };
+	struct lgr_search s = { .key = key, .end = end, .takes_place = true };
 	struct smc_link_group *lgr, *fresh = NULL;
-	bool is_forming;
 
-	lgr = lgr_reserve(&s, NULL, &is_forming);
+	lgr = lgr_find(&s);
 	if (!lgr) {
 		fresh = lgr_alloc(key);
 		if (!fresh)
 			return ERR_PTR(-ENOMEM);
-		lgr = lgr_reserve(&s, fresh, &is_forming);
+		lgr = lgr_find_or_enlist(&s, fresh);
 	}
 	*is_first = lgr == fresh;
 	if (fresh && lgr != fresh)
 		lgr_free(fresh);
-	if (!is_forming)
+	if (!s.is_forming)
 		return lgr;
 	*forming = lgr;
 	return ERR_PTR(-EAGAIN);
@@ -574,8 +644,9 @@ struct smc_link_group *smc_lgr_form(const struct smc_lgr_key *key)
 
 	if (!lgr)
 		return ERR_PTR(-ENOMEM);
-	guard(spinlock_irq)(&smc_lgr_list_lock);
+	xa_lock(&smc_lgrs);
 	lgr_enlist(lgr);
+	xa_unlock(&smc_lgrs);
 	return lgr;
 }
 
@@ -583,9 +654,9 @@ static bool lgr_any_had_link(const struct lgr_search *s)
 {
 	struct smc_link_group *lgr;
 
-	guard(spinlock_irqsave)(&smc_lgr_list_lock);
-	list_for_each_entry(lgr, &smc_lgr_list, node)
-		if (lgr->state == SMC_LGR_ACTIVE && !lgr->is_retired &&
+	guard(rcu)();
+	hash_for_each_possible_rcu(smc_lgr_hash, lgr, node, lgr_hash(s->key))
+		if (READ_ONCE(lgr->state) == SMC_LGR_ACTIVE && !READ_ONCE(lgr->is_retired) &&
 		    lgr_key_matches(lgr, s->key) && lgr_had_link(lgr, s->peer))
 			return true;
 	return false;
@@ -612,18 +683,17 @@ struct smc_link_group *smc_lgr_reserve_link(const struct smc_lgr_key *key,
 					    struct smc_link **link,
 					    struct smc_link_group **forming)
 {
-	struct lgr_search s = { .key = key, .peer = peer };
+	struct lgr_search s = { .key = key, .peer = peer, .takes_place = true };
 	struct smc_link_group *lgr;
-	bool is_forming;
 
-	lgr = lgr_reserve(&s, NULL, &is_forming);
+	lgr = lgr_find(&s);
 	if (!lgr) {
 		s.may_be_left = true;
-		lgr = lgr_reserve(&s, NULL, &is_forming);
+		lgr = lgr_find(&s);
 	}
 	if (!lgr)
 		return ERR_PTR(lgr_any_had_link(&s) ? -ESTALE : -ENOENT);
-	if (is_forming) {
+	if (s.is_forming) {
 		*forming = lgr;
 		return ERR_PTR(-EAGAIN);
 	}
@@ -646,20 +716,15 @@ struct smc_link_group *smc_lgr_find_link(const struct smc_lgr_key *key,
 					 const struct smc_ib_peer *peer)
 {
 	struct lgr_search s = { .key = key, .peer = peer };
-	struct smc_link_group *lgr;
 
-	guard(spinlock_irq)(&smc_lgr_list_lock);
-	lgr = lgr_find(&s);
-	if (lgr)
-		refcount_inc(&lgr->refs);
-	return lgr;
+	return lgr_find(&s);
 }
 
 static bool lgr_is_successor(const struct smc_link_group *other, const struct smc_link_group *lgr)
 {
 	const struct smc_lgr_key *key = &lgr->key;
 
-	if (other->state != SMC_LGR_ACTIVE || !net_eq(other->key.net, key->net))
+	if (READ_ONCE(other->state) != SMC_LGR_ACTIVE)
 		return false;
 	if (ipv6_addr_equal(&other->key.peer_addr, &key->peer_addr))
 		return true;
@@ -677,22 +742,19 @@ static bool lgr_is_successor(const struct smc_link_group *other, const struct sm
  * smc_lgr_has_successor() - check whether a later group with the same host is active
  * @lgr: the group; the caller holds a reference
  *
- * Context: Any context.
+ * Context: Process context.
  * Return: true if a later group is with the peer, with the restarted peer at an address of the
  *	   other family, or with the present owner of its address.
  */
 bool smc_lgr_has_successor(const struct smc_link_group *lgr)
 {
-	const struct smc_link_group *other;
+	struct smc_link_group *other = NULL;
 	bool has = false;
 
-	guard(spinlock_irqsave)(&smc_lgr_list_lock);
-	/* the list is in order of formation */
-	list_for_each_entry(other, &smc_lgr_list, node)
-		if (other == lgr)
-			has = false;
-		else if (lgr_is_successor(other, lgr))
-			has = true;
+	while (!has && (other = smc_lgr_next(lgr->key.net, other, lgr->serial)))
+		has = lgr_is_successor(other, lgr);
+	if (other)
+		smc_lgr_put(other);
 	return has;
 }
 
@@ -700,15 +762,16 @@ bool smc_lgr_has_successor(const struct smc_link_group *lgr)
  * smc_lgr_drop_conn() - count one connection or reservation less
  * @lgr: the group; the reference of the reservation stays with the caller
  *
- * Context: Any context.
+ * Context: Any context but hard interrupt. Takes lgr->state_lock.
  * Return: true if that was the last one of an active group: its idle time begins (TMR-10).
  */
 bool smc_lgr_drop_conn(struct smc_link_group *lgr)
 {
 	bool is_idle;
 
-	guard(spinlock_irqsave)(&smc_lgr_list_lock);
-	is_idle = !--lgr->nr_conns && lgr->state == SMC_LGR_ACTIVE;
+	guard(spinlock_bh)(&lgr->state_lock);
+	WRITE_ONCE(lgr->nr_conns, lgr->nr_conns - 1);
+	is_idle = !lgr->nr_conns && lgr->state == SMC_LGR_ACTIVE;
 	if (is_idle && !lgr->is_retired)
 		lgr_set_idle(lgr);
 	return is_idle;
@@ -718,7 +781,7 @@ bool smc_lgr_drop_conn(struct smc_link_group *lgr)
  * smc_lgr_unreserve() - give back a reservation that did not become a connection
  * @lgr: the group; the reference of the reservation is dropped
  *
- * Context: Any context.
+ * Context: Any context but hard interrupt. Takes lgr->state_lock.
  * Return: as smc_lgr_drop_conn(). A caller that acts on it needs its own reference.
  */
 bool smc_lgr_unreserve(struct smc_link_group *lgr)
@@ -737,25 +800,24 @@ bool smc_lgr_unreserve(struct smc_link_group *lgr)
  * cause many by changing its peer ID. The group that is idle for longest is no longer counted; the
  * caller ends it. LGT-02.
  *
- * Context: Any context.
+ * Context: Any context but hard interrupt.
  * Return: the group with a reference; NULL if the limit is not exceeded.
  */
 struct smc_link_group *smc_lgr_surplus(const struct net *net)
 {
+	struct smc_pernet *sn = smc_net(net);
 	struct smc_link_group *lgr;
 
-	guard(spinlock_irqsave)(&smc_lgr_list_lock);
-	if (smc_net(net)->nr_idle_lgrs <= READ_ONCE(smc_net(net)->set.max_idle_lgrs))
+	guard(spinlock_bh)(&sn->idle_lock);
+	if (sn->nr_idle_lgrs <= READ_ONCE(sn->set.max_idle_lgrs))
 		return NULL;
-	list_for_each_entry(lgr, &smc_lgr_idle, idle_node) {
-		if (!net_eq(lgr->key.net, net))
-			continue;
-		/* an idle group is active and so has a reference */
-		refcount_inc(&lgr->refs);
-		lgr_set_busy(lgr);
-		return lgr;
-	}
-	return NULL;
+	lgr = list_first_entry_or_null(&sn->idle_lgrs, struct smc_link_group, idle_node);
+	if (!lgr)
+		return NULL;
+	/* it leaves the list before its state moves, and so has the reference for being up */
+	refcount_inc(&lgr->refs);
+	lgr_leave_idle(lgr);
+	return lgr;
 }
 
 /**
@@ -764,16 +826,16 @@ struct smc_link_group *smc_lgr_surplus(const struct net *net)
  *
  * The caller is about to end an idle group; a handshake that joins it now would fail.
  *
- * Context: Any context.
+ * Context: Any context but hard interrupt. Takes lgr->state_lock.
  * Return: true if the group is active, empty, and will stay so.
  */
 bool smc_lgr_retire(struct smc_link_group *lgr)
 {
-	guard(spinlock_irqsave)(&smc_lgr_list_lock);
+	guard(spinlock_bh)(&lgr->state_lock);
 	if (lgr->nr_conns || lgr->state != SMC_LGR_ACTIVE)
 		return false;
 	lgr_set_busy(lgr);
-	lgr->is_retired = true;
+	WRITE_ONCE(lgr->is_retired, true);
 	return true;
 }
 
@@ -783,13 +845,13 @@ bool smc_lgr_retire(struct smc_link_group *lgr)
  *
  * RFC 7609 3.5.4 (LGT-04, LGT-05).
  *
- * Context: Any context.
+ * Context: Any context but hard interrupt. Takes lgr->state_lock.
  */
 void smc_lgr_shut(struct smc_link_group *lgr)
 {
-	guard(spinlock_irqsave)(&smc_lgr_list_lock);
+	guard(spinlock_bh)(&lgr->state_lock);
 	lgr_set_busy(lgr);
-	lgr->is_retired = true;
+	WRITE_ONCE(lgr->is_retired, true);
 }
 
 /**
@@ -817,58 +879,62 @@ struct smc_link *smc_lgr_pick_link(struct smc_link_group *lgr)
 	return best;
 }
 
-/**
- * smc_lgr_next() - walk the groups in order of formation
- * @prev: the group that the last call returned; its reference is dropped. NULL to begin, or to
- *	  continue an earlier walk
- * @after: without @prev: serial of the last group that was handled, 0 for none
- *
- * Groups may come and go during the walk; one that stays is returned once.
- *
- * Context: Process context.
- * Return: a group with a reference; NULL after the last one.
- */
-struct smc_link_group *smc_lgr_next(struct smc_link_group *prev, u64 after)
+/* Return: false if there is a group, but not one of @net (NULL for all) that stays. */
+static bool lgr_try_next(const struct net *net, unsigned long *index, struct smc_link_group **lgr)
 {
-	struct smc_link_group *lgr;
-
-	/* A group with a reference stays in the list. */
-	spin_lock_irq(&smc_lgr_list_lock);
-	lgr = list_prepare_entry(prev, &smc_lgr_list, node);
-	list_for_each_entry_continue(lgr, &smc_lgr_list, node)
-		if (lgr->serial > after && refcount_inc_not_zero(&lgr->refs))
-			break;
-	spin_unlock_irq(&smc_lgr_list_lock);
-	if (prev)
-		smc_lgr_put(prev);
-	return list_entry_is_head(lgr, &smc_lgr_list, node) ? NULL : lgr;
+	guard(rcu)();
+	*lgr = xa_find_after(&smc_lgrs, index, ULONG_MAX, XA_PRESENT);
+	return !*lgr || ((!net || net_eq((*lgr)->key.net, net)) &&
+			 refcount_inc_not_zero(&(*lgr)->refs));
 }
 
 /**
- * smc_lgr_for_each() - call a function for all groups
+ * smc_lgr_next() - walk the groups in order of formation
+ * @net: the namespace whose groups, NULL for all
+ * @prev: the group that the last call returned; its reference is dropped. NULL to begin, or to
+ *	  continue an earlier walk
+ * @after: serial of the last group that was handled, 0 for none
+ *
+ * Groups may come and go during the walk; one that stays is returned once. A walk takes no lock,
+ * continues in logarithmic time, and lets other tasks run.
+ *
+ * Context: Process context, may sleep.
+ * Return: a group with a reference; NULL after the last one.
+ */
+struct smc_link_group *smc_lgr_next(const struct net *net, struct smc_link_group *prev, u64 after)
+{
+	unsigned long index = lgr_index(max(after, prev ? prev->serial : 0));
+	struct smc_link_group *lgr;
+
+	if (prev)
+		smc_lgr_put(prev);
+	do
+		cond_resched();
+	while (!lgr_try_next(net, &index, &lgr));
+	return lgr;
+}
+
+/**
+ * smc_lgr_for_each() - call a function for groups
+ * @net: the namespace whose groups, NULL for all
  * @fn: the function; no lock is held, it may sleep
  * @arg: passed on
  *
- * Context: Process context.
+ * Context: Process context, may sleep.
  */
-void smc_lgr_for_each(void (*fn)(struct smc_link_group *lgr, void *arg), void *arg)
+void smc_lgr_for_each(const struct net *net, void (*fn)(struct smc_link_group *lgr, void *arg),
+		      void *arg)
 {
 	struct smc_link_group *lgr = NULL;
 
-	while ((lgr = smc_lgr_next(lgr, 0)))
+	while ((lgr = smc_lgr_next(net, lgr, 0)))
 		fn(lgr, arg);
 }
 
 /* @net: NULL for all namespaces */
 static bool lgr_all_freed(const struct net *net)
 {
-	struct smc_link_group *lgr;
-
-	guard(spinlock_irq)(&smc_lgr_list_lock);
-	list_for_each_entry(lgr, &smc_lgr_list, node)
-		if (!net || net_eq(lgr->key.net, net))
-			return false;
-	return true;
+	return !atomic_read(net ? &smc_net(net)->nr_lgrs : &smc_lgr_count);
 }
 
 /**
@@ -879,7 +945,7 @@ static bool lgr_all_freed(const struct net *net)
  */
 void smc_lgr_wait_none(struct net *net)
 {
-	wait_event(smc_lgr_list_waitq, lgr_all_freed(net));
+	wait_event(smc_lgr_freed_waitq, lgr_all_freed(net));
 }
 
 static void lgr_queue(struct workqueue_struct *wq, struct smc_link_group *lgr,
@@ -1234,7 +1300,8 @@ void smc_lgr_commit_dialect(struct smc_link_group *lgr, enum smc_dialect dialect
  */
 int smc_core_init(void)
 {
-	smc_lgr_last_serial = get_random_u32() & ~(SMC_LGR_ID_STEP - 1);
+	smc_lgr_seed = get_random_u32();
+	atomic64_set(&smc_lgr_last_serial, get_random_u32() & ~(SMC_LGR_ID_STEP - 1));
 	/* Unbound: taking one group down must not wait for another. */
 	smc_core_wq = alloc_workqueue("smc_core", WQ_UNBOUND, WQ_MAX_ACTIVE);
 	if (!smc_core_wq)

@@ -6,6 +6,7 @@
 #include <linux/in6.h>
 #include <linux/mutex.h>
 #include <linux/refcount.h>
+#include <linux/spinlock.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
@@ -113,8 +114,9 @@ struct smc_lgr_key {
 
 /**
  * struct smc_link_group - all links between two peers with one role
- * @node: in the list of groups, until the group is freed
- * @idle_node: in the list of idle groups while it is active without connections
+ * @node: in the hash of groups, until the group is freed
+ * @idle_node: in its namespace's list of idle groups while it is active without connections; under
+ *	       the lock of that list, put in under @state_lock as well
  * @refs: one for being up, dropped when the end begins; one per reservation or connection, send
  *	  ring in flight, work item and handshake
  * @key: what it was formed for, const after init
@@ -124,22 +126,23 @@ struct smc_lgr_key {
  *	       the next; written while FORMING
  * @peer_host: the peer's operating system, release and name, zero in version 1; written while
  *	       FORMING
- * @serial: greater than that of all earlier groups; under the list lock, const once listed
+ * @serial: greater than that of all earlier groups, const; its place in the list of groups
  * @id: local number for display, LG-09: low half of @serial; its low byte is 0
- * @state: under the list lock, changed by lgr_set_state()
+ * @state_lock: guards @state, @is_retired, @nr_conns and @left_peers
+ * @state: changed by lgr_set_state(); also read with acquire
  * @type: single, symmetric..., for display
  * @is_committed: the dialect is settled, under @lock
  * @ext: extensions that both sides agreed on, SMC_LLC_EXT_* (protocol.md); written under @lock
  *	     before the peer may send
- * @is_retired: takes no further connection, under the list lock
- * @nr_conns: connections and reservations, under the list lock
+ * @is_retired: takes no further connection
+ * @nr_conns: connections and reservations
  * @conns: &struct smc_conn by the index of its token, read under RCU by completion handlers
  * @nr_tokens: tokens given so far, from a random start; the upper half of the next one
  * @lock: links, rtokens and the LLC machine; process context
  * @links: by index, written under @lock; read there or under RCU
  * @old_links: links whose queues are gone or are being taken down, under @lock
  * @nr_kept: those of them that stay until the group is freed, under @lock
- * @left_peers: the peer's ends of the links given up last, a ring; under the list lock
+ * @left_peers: the peer's ends of the links given up last, a ring
  * @nr_left_peers: entries ever written to @left_peers
  * @proved: links that are or were active, one for each pair of ends, a ring; written under @lock
  * @nr_proved: entries ever written to @proved
@@ -163,7 +166,7 @@ struct smc_lgr_key {
  * @free_work: releases the memory when the last reference is gone
  */
 struct smc_link_group {
-	struct list_head node;
+	struct hlist_node node;
 	struct list_head idle_node;
 	refcount_t refs;
 	struct smc_lgr_key key;
@@ -172,6 +175,7 @@ struct smc_link_group {
 	struct smc_clc_fce peer_host;
 	u64 serial;
 	u32 id;
+	spinlock_t state_lock;		/* see above */
 	enum smc_lgr_state state;
 	enum smc_lgr_type type;
 	bool is_committed;
@@ -243,8 +247,9 @@ bool smc_link_is_used(const struct smc_link *link);
 void smc_lgr_note_ends(struct smc_link *link);
 void smc_lgr_note_left(struct smc_link *link);
 
-struct smc_link_group *smc_lgr_next(struct smc_link_group *prev, u64 after);
-void smc_lgr_for_each(void (*fn)(struct smc_link_group *lgr, void *arg), void *arg);
+struct smc_link_group *smc_lgr_next(const struct net *net, struct smc_link_group *prev, u64 after);
+void smc_lgr_for_each(const struct net *net, void (*fn)(struct smc_link_group *lgr, void *arg),
+		      void *arg);
 void smc_lgr_wait_none(struct net *net);
 
 /* Connections as members of a group. */

@@ -164,7 +164,7 @@ static void llc_update_one(struct smc_link_group *lgr, void *arg)
 /* RDMA ports may have come or gone; C.8, ERR-58, ADDL-06. */
 static void llc_ports_work(struct work_struct *work)
 {
-	smc_lgr_for_each(llc_update_one, NULL);
+	smc_lgr_for_each(NULL, llc_update_one, NULL);
 }
 
 static DECLARE_WORK(llc_ports, llc_ports_work);
@@ -1085,35 +1085,25 @@ void smc_llc_give_up_link(struct smc_link_group *lgr, u8 index)
 	smc_llc_report(lgr, SMC_LLC_EV_REQ_DELETE_LINK, index, true, SMC_LLC_DELETE_OPERATOR);
 }
 
-/* Groups of @net, or all, end until @until, in jiffies. */
-struct llc_ending {
-	const struct net *net;
-	unsigned long until;
-};
-
 /* A group that was just listed has no engine yet, nor a link to send on. */
-static bool llc_may_end(const struct smc_link_group *lgr, const struct llc_ending *ending)
+static bool llc_may_end(const struct smc_link_group *lgr)
 {
-	if (ending->net && lgr->key.net != ending->net)
-		return false;
 	/* pairs with smp_store_release() in smc_llc_init() */
 	return smp_load_acquire(&lgr->llc.is_ready);
 }
 
 static void llc_end_one(struct smc_link_group *lgr, void *arg)
 {
-	const struct llc_ending *ending = arg;
-
-	if (llc_may_end(lgr, ending))
+	if (llc_may_end(lgr))
 		smc_llc_end_group(lgr, SMC_LLC_DELETE_OPERATOR, true);
 }
 
 static void llc_wait_one(struct smc_link_group *lgr, void *arg)
 {
-	const struct llc_ending *ending = arg;
-	long left = ending->until - jiffies;
+	const unsigned long *until = arg;
+	long left = *until - jiffies;
 
-	if (llc_may_end(lgr, ending) && left > 0)
+	if (llc_may_end(lgr) && left > 0)
 		wait_event_timeout(lgr->waitq, smc_lgr_is_down(lgr), left);
 }
 
@@ -1128,11 +1118,11 @@ static void llc_wait_one(struct smc_link_group *lgr, void *arg)
  */
 void smc_llc_end_all(struct net *net)
 {
-	struct llc_ending ending = { .net = net };
+	unsigned long until;
 
-	smc_lgr_for_each(llc_end_one, &ending);
-	ending.until = jiffies + msecs_to_jiffies(LLC_END_ALL_MS);
-	smc_lgr_for_each(llc_wait_one, &ending);
+	smc_lgr_for_each(net, llc_end_one, NULL);
+	until = jiffies + msecs_to_jiffies(LLC_END_ALL_MS);
+	smc_lgr_for_each(net, llc_wait_one, &until);
 }
 
 /**
@@ -1143,7 +1133,7 @@ void smc_llc_end_all(struct net *net)
  * idle for longest ends now, even if it has not called this yet. RFC 7609 3.5.4; LGT-01,
  * LGT-02, TMR-10.
  *
- * Context: Process context. Takes smc_lgr_list_lock.
+ * Context: Process context.
  */
 void smc_llc_arm_idle(struct smc_link_group *lgr)
 {

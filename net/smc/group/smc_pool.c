@@ -832,7 +832,7 @@ static unsigned long shrink_count(struct shrinker *shrinker, struct shrink_contr
 {
 	unsigned long bytes = 0;
 
-	smc_lgr_for_each(shrink_add_idle, &bytes);
+	smc_lgr_for_each(NULL, shrink_add_idle, &bytes);
 	return bytes >> PAGE_SHIFT ?: SHRINK_EMPTY;
 }
 
@@ -848,7 +848,7 @@ static unsigned long shrink_scan(struct shrinker *shrinker, struct shrink_contro
 	unsigned long want = sc->nr_to_scan << PAGE_SHIFT;
 	unsigned long left = want;
 
-	smc_lgr_for_each(shrink_reclaim, &left);
+	smc_lgr_for_each(NULL, shrink_reclaim, &left);
 	return left == want ? SHRINK_STOP : (want - left) >> PAGE_SHIFT;
 }
 

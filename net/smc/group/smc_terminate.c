@@ -132,10 +132,9 @@ void smc_lgr_fail(struct smc_link_group *lgr, enum smc_decline decline)
 		lgr_begin_end(lgr);
 }
 
-static void lgr_terminate_in(struct smc_link_group *lgr, void *net)
+static void lgr_terminate_one(struct smc_link_group *lgr, void *arg)
 {
-	if (!net || net_eq(lgr->key.net, net))
-		smc_lgr_terminate(lgr, "the namespace or the module ends");
+	smc_lgr_terminate(lgr, "the namespace or the module ends");
 }
 
 /**
@@ -146,6 +145,6 @@ static void lgr_terminate_in(struct smc_link_group *lgr, void *net)
  */
 void smc_lgr_end_all(struct net *net)
 {
-	smc_lgr_for_each(lgr_terminate_in, net);
+	smc_lgr_for_each(net, lgr_terminate_one, NULL);
 	smc_lgr_wait_none(net);
 }

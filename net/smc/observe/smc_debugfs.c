@@ -51,7 +51,7 @@ static void oper_show_group(struct smc_link_group *lgr, void *arg)
 
 static int oper_show(struct seq_file *m, void *unused)
 {
-	smc_lgr_for_each(oper_show_group, m);
+	smc_lgr_for_each(NULL, oper_show_group, m);
 	return 0;
 }
 
@@ -113,7 +113,7 @@ static ssize_t oper_write(struct file *file, const char __user *from, size_t len
 	rc = oper_parse(line, &cmd);
 	if (rc)
 		return rc;
-	smc_lgr_for_each(oper_execute, &cmd);
+	smc_lgr_for_each(NULL, oper_execute, &cmd);
 	return cmd.is_found ? len : -ENOENT;
 }
 

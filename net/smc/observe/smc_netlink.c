@@ -107,7 +107,7 @@ static int smc_netlink_put_use(struct sk_buff *skb)
 	struct smc_link_group *lgr = NULL;
 	u32 groups = 0, conns = 0;
 
-	while ((lgr = smc_lgr_next(lgr, 0))) {
+	while ((lgr = smc_lgr_next(NULL, lgr, 0))) {
 		groups++;
 		conns += READ_ONCE(lgr->nr_conns);
 	}

@@ -29,9 +29,8 @@ static bool dev_is_critical(const struct net *net, u64 serial)
 	struct smc_link_group *lgr = NULL;
 	bool is_critical = false;
 
-	while (!is_critical && (lgr = smc_lgr_next(lgr, 0)))
-		is_critical = net_eq(lgr->key.net, net) &&
-			      READ_ONCE(lgr->state) == SMC_LGR_ACTIVE &&
+	while (!is_critical && (lgr = smc_lgr_next(net, lgr, 0)))
+		is_critical = READ_ONCE(lgr->state) == SMC_LGR_ACTIVE &&
 			      dev_is_critical_for(lgr, serial);
 	if (lgr)
 		smc_lgr_put(lgr);

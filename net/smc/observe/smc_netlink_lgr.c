@@ -282,9 +282,8 @@ static int lgr_dump(struct sk_buff *skb, struct netlink_callback *cb, const stru
 	struct smc_link_group *lgr = NULL;
 	int rc = 0;
 
-	while (!rc && (lgr = smc_lgr_next(lgr, smc_netlink_cursor(cb)->serial)))
-		if (net_eq(lgr->key.net, net))
-			rc = lgr_put_parts(skb, cb, lgr, nr_parts);
+	while (!rc && (lgr = smc_lgr_next(net, lgr, smc_netlink_cursor(cb)->serial)))
+		rc = lgr_put_parts(skb, cb, lgr, nr_parts);
 	if (lgr)
 		smc_lgr_put(lgr);
 	return skb->len ?: rc;

@@ -59,13 +59,12 @@ static int peers_compare(void *unused, const struct list_head *a, const struct l
 	return memcmp(&x->addr, &y->addr, sizeof(x->addr)) ?: memcmp(x->id, y->id, sizeof(x->id));
 }
 
-/* Groups that are not active, or of other namespaces, have no entry. */
-static int peers_add(struct smc_netlink_peers *peers, const struct net *net,
-		     struct smc_link_group *lgr)
+/* Groups that are not active have no entry. */
+static int peers_add(struct smc_netlink_peers *peers, struct smc_link_group *lgr)
 {
 	struct smc_netlink_peer *peer;
 
-	if (!net_eq(lgr->key.net, net) || READ_ONCE(lgr->state) != SMC_LGR_ACTIVE)
+	if (READ_ONCE(lgr->state) != SMC_LGR_ACTIVE)
 		return 0;
 	peer = kzalloc(sizeof(*peer), GFP_KERNEL_ACCOUNT);
 	if (!peer)
@@ -112,8 +111,8 @@ int smc_netlink_start_peer_stats(struct netlink_callback *cb)
 	int rc = 0;
 
 	INIT_LIST_HEAD(&peers->list);
-	while (!rc && (lgr = smc_lgr_next(lgr, 0)))
-		rc = peers_add(peers, net, lgr);
+	while (!rc && (lgr = smc_lgr_next(net, lgr, 0)))
+		rc = peers_add(peers, lgr);
 	if (lgr)
 		smc_lgr_put(lgr);
 	if (rc) {

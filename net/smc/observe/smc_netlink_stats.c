@@ -120,9 +120,7 @@ static int stats_put_usage(struct sk_buff *skb, const struct net *net)
 	u64 unused = 0, sends = 0, rmbs = 0;
 	struct smc_link_group *lgr = NULL;
 
-	while ((lgr = smc_lgr_next(lgr, 0))) {
-		if (!net_eq(lgr->key.net, net))
-			continue;
+	while ((lgr = smc_lgr_next(net, lgr, 0))) {
 		smc_buf_pool_usage(&lgr->sends, &unused, &sends);
 		smc_buf_pool_usage(&lgr->rmbs, &unused, &rmbs);
 	}

@@ -7,6 +7,7 @@
 #define SMC_NET_H
 
 #include <linux/bitops.h>
+#include <linux/list.h>
 #include <linux/minmax.h>
 #include <linux/percpu.h>
 #include <linux/spinlock.h>
@@ -170,7 +171,10 @@ struct smc_pernet {
 	struct smc_stats_cpu __percpu *stats;
 	struct smc_buf_spare spare;		/* free elements of all link groups */
 	struct xarray socks;			/* smc_sock.c; all sockets with a state */
-	int nr_idle_lgrs;			/* smc_core.c; its list lock */
+	atomic_t nr_lgrs;			/* smc_core.c; groups that are not freed */
+	spinlock_t idle_lock;			/* protects the next two fields */
+	struct list_head idle_lgrs;		/* groups without connections, the oldest first */
+	int nr_idle_lgrs;
 	struct smc_fallback_log *fallback_log;	/* smc_fallback.c; allocated on first use */
 	struct smc_peer_memory *peer_memory;	/* smc_peer.c */
 	struct smc_pnet_table __rcu *pnet;	/* smc_pnet.c; NULL without entries */

@@ -29,6 +29,13 @@ static void core_uncharge(struct smc_account *account, u32 bytes);
 #define smc_mem_uncharge core_uncharge
 
 #include "../../../net/smc/rdma/smc_net.c"
+
+/* Groups that searches compare with their key, and steps of walks */
+static unsigned int core_nr_compared, core_nr_steps;
+
+#define smc_nego_same_peer(...)	(core_nr_compared++, smc_nego_same_peer(__VA_ARGS__))
+#define xa_find_after(...)	(core_nr_steps++, xa_find_after(__VA_ARGS__))
+
 #include "../../../net/smc/group/smc_core.c"
 #include "../../../net/smc/group/smc_link.c"
 #include "../../../net/smc/group/smc_pool.c"
@@ -223,10 +230,13 @@ static void core_test_exit(struct kunit *test)
 	}
 	for (i = 0; i < lab->nr_held; i++)
 		smc_lgr_unreserve(lab->held[i]);
-	smc_lgr_for_each(lgr_terminate_in, NULL);
+	smc_lgr_for_each(NULL, lgr_terminate_one, NULL);
 	/* a leaked reference is found here */
-	KUNIT_EXPECT_TRUE(test, wait_event_timeout(smc_lgr_list_waitq, lgr_all_freed(NULL),
+	KUNIT_EXPECT_TRUE(test, wait_event_timeout(smc_lgr_freed_waitq, lgr_all_freed(NULL),
 						   CORE_LONG));
+	KUNIT_EXPECT_TRUE(test, lgr_all_freed(&init_net));
+	KUNIT_EXPECT_TRUE(test, xa_empty(&smc_lgrs));
+	KUNIT_EXPECT_TRUE(test, hash_empty(smc_lgr_hash));
 	smc_net(&init_net)->set.max_conns_per_lgr = SMC_NEGO_MAX_CONNS;
 }
 
@@ -405,13 +415,12 @@ static struct core_conn *core_new_conn(struct kunit *test, struct smc_link_group
 static struct core_conn *core_join(struct kunit *test, struct smc_link *link)
 {
 	struct core_conn *cc = core_new_conn(test, link->lgr);
-	unsigned long flags;
 
 	/* another reservation */
 	smc_lgr_get(link->lgr);
-	spin_lock_irqsave(&smc_lgr_list_lock, flags);
+	spin_lock_bh(&link->lgr->state_lock);
 	link->lgr->nr_conns++;
-	spin_unlock_irqrestore(&smc_lgr_list_lock, flags);
+	spin_unlock_bh(&link->lgr->state_lock);
 	KUNIT_ASSERT_EQ(test, smc_conn_join(cc->conn, link->lgr, link), 0);
 	return cc;
 }
@@ -685,10 +694,8 @@ static void lg_06_pg_01_a_client_goes_where_the_server_says(struct kunit *test)
 	/* a link that does not exist makes neither a group nor a first contact */
 	KUNIT_EXPECT_PTR_EQ(test, smc_lgr_reserve_link(&key, &nowhere, &link, &forming),
 			    ERR_PTR(-ENOENT));
-	spin_lock_irq(&smc_lgr_list_lock);
-	list_for_each_entry(lgr, &smc_lgr_list, node)
+	for (lgr = NULL; (lgr = smc_lgr_next(&init_net, lgr, 0)); )
 		nr++;
-	spin_unlock_irq(&smc_lgr_list_lock);
 	KUNIT_EXPECT_EQ(test, nr, 2);
 }
 
@@ -2374,7 +2381,6 @@ static void lb_03_a_crowd_is_spread(struct kunit *test)
 	struct smc_link *one = core_server_up(test);
 	struct smc_link *two = core_second(test, one);
 	struct core_conn *cc[6];
-	unsigned long flags;
 	int i;
 
 	cc[0] = core_join(test, one);
@@ -2383,9 +2389,9 @@ static void lb_03_a_crowd_is_spread(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, smc_lgr_pick_link(one->lgr), two);
 	for (i = 1; i < 6; i++) {
 		smc_lgr_get(one->lgr);
-		spin_lock_irqsave(&smc_lgr_list_lock, flags);
+		spin_lock_bh(&one->lgr->state_lock);
 		one->lgr->nr_conns++;
-		spin_unlock_irqrestore(&smc_lgr_list_lock, flags);
+		spin_unlock_bh(&one->lgr->state_lock);
 		KUNIT_EXPECT_EQ(test, smc_conn_join(cc[i]->conn, one->lgr, NULL), 0);
 	}
 	KUNIT_EXPECT_EQ(test, atomic_read(&one->nr_conns), 3);
@@ -2685,6 +2691,105 @@ static void fail_10_fail_19_a_link_given_up_is_left_when_it_is_clear(struct kuni
 	KUNIT_EXPECT_EQ(test, atomic_read(&two->nr_conns), 4);
 }
 
+#define CORE_CROWD	10000
+
+/* As much of a group as a search or a walk reads, with a peer of its own. */
+static struct smc_link_group *core_enlist_stub(u32 id)
+{
+	/* no constant: the compiler knows the size of the struct */
+	static volatile size_t size = offsetof(struct smc_link_group, conns);
+	struct smc_link_group *lgr = kzalloc(size, GFP_KERNEL);
+
+	if (!lgr)
+		return NULL;
+	lgr->key = core_key(SMC_ROLE_SERVER);
+	put_unaligned_be32(id, lgr->key.peer_id);
+	lgr->state = SMC_LGR_ACTIVE;
+	refcount_set(&lgr->refs, 1);
+	lgr->serial = atomic64_add_return(SMC_LGR_ID_STEP, &smc_lgr_last_serial);
+	if (xa_reserve(&smc_lgrs, lgr_index(lgr->serial), GFP_KERNEL)) {
+		kfree(lgr);
+		return NULL;
+	}
+	xa_lock(&smc_lgrs);
+	lgr_enlist(lgr);
+	xa_unlock(&smc_lgrs);
+	return lgr;
+}
+
+static void core_delist_stubs(struct smc_link_group **stubs, unsigned int nr)
+{
+	unsigned int i;
+
+	xa_lock(&smc_lgrs);
+	for (i = 0; i < nr; i++) {
+		hash_del_rcu(&stubs[i]->node);
+		__xa_erase(&smc_lgrs, lgr_index(stubs[i]->serial));
+		atomic_dec(&smc_net(&init_net)->nr_lgrs);
+		atomic_dec(&smc_lgr_count);
+	}
+	xa_unlock(&smc_lgrs);
+	synchronize_rcu();
+	for (i = 0; i < nr; i++)
+		kfree(stubs[i]);
+}
+
+/* The place of one connection, taken and given back: counted, and measured for the log. */
+static void core_measure_place(struct kunit *test, unsigned int nr)
+{
+	struct smc_lgr_key key = core_key(SMC_ROLE_SERVER);
+	struct smc_link_group *lgr, *forming;
+	unsigned int i, rounds = 1000;
+	u64 begin = ktime_get_ns();
+	bool is_first = true;
+
+	core_nr_compared = 0;
+	for (i = 0; i < rounds; i++) {
+		lgr = smc_lgr_reserve(&key, &core_end, &is_first, &forming);
+		KUNIT_ASSERT_FALSE(test, IS_ERR(lgr));
+		smc_lgr_unreserve(lgr);
+	}
+	kunit_info(test, "%u groups: %llu ns for a place", nr,
+		   div_u64(ktime_get_ns() - begin, rounds));
+	KUNIT_EXPECT_FALSE(test, is_first);
+	/* the group itself, and others in its slot of the hash */
+	KUNIT_EXPECT_GE(test, core_nr_compared, rounds);
+	KUNIT_EXPECT_LE(test, core_nr_compared, 16 * rounds);
+}
+
+static void one_more_connection_costs_the_same_with_any_number_of_groups(struct kunit *test)
+{
+	static const unsigned int crowds[] = { 1, 100, CORE_CROWD };
+	struct smc_ib_peer nowhere = core_peer(0x33);
+	struct smc_lgr_key key = core_key(SMC_ROLE_CLIENT);
+	struct smc_link_group **stubs;
+	unsigned int i, nr = 0;
+
+	stubs = kvcalloc(CORE_CROWD, sizeof(*stubs), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, stubs);
+	core_server_up(test);
+	for (i = 0; i < ARRAY_SIZE(crowds); i++) {
+		while (nr < crowds[i] - 1) {
+			stubs[nr] = core_enlist_stub(nr);
+			if (!stubs[nr])
+				break;
+			nr++;
+		}
+		KUNIT_EXPECT_EQ(test, nr, crowds[i] - 1);
+		core_measure_place(test, crowds[i]);
+		/* a search that finds none does not look at all either */
+		core_nr_compared = 0;
+		KUNIT_EXPECT_NULL(test, smc_lgr_find_link(&key, &nowhere));
+		KUNIT_EXPECT_LE(test, core_nr_compared, 16);
+	}
+	/* a dump continues behind the last group that it has shown */
+	core_nr_steps = 0;
+	KUNIT_EXPECT_NULL(test, smc_lgr_next(&init_net, NULL, stubs[nr - 1]->serial));
+	KUNIT_EXPECT_EQ(test, core_nr_steps, 1);
+	core_delist_stubs(stubs, nr);
+	kvfree(stubs);
+}
+
 static struct kunit_case cases[] = {
 	KUNIT_CASE(fc_01_first_contact_where_no_group_is_usable),
 	KUNIT_CASE(pid_05_no_attempt_waits_for_another_peer),
@@ -2760,6 +2865,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(fail_10_fail_19_a_link_given_up_is_left_when_it_is_clear),
 	KUNIT_CASE(fc_12_fail_19_opened_connection_leaves_a_quiesced_link),
 	KUNIT_CASE(a_phase_is_followed_by_legal_ones_only),
+	KUNIT_CASE(one_more_connection_costs_the_same_with_any_number_of_groups),
 	{}
 };
 
