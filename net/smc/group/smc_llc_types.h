@@ -123,6 +123,7 @@ static_assert(SMC_LLC_LINKS == SMC_LINKS_MAX);
  * @sweep_work: gives idle regions back; on the queue of items that wait for peers
  * @timer: fires at the deadline of @flow
  * @lan: requirements on further ports; const once @wants_links
+ * @peer_gid: the peer's GID of the first link; const once @wants_links
  * @wants_links: the group may have several links
  * @rnics: ports that could carry links, from the last scan; under @queue_lock
  * @nr_scans: number of scans begun; under @queue_lock
@@ -168,6 +169,7 @@ struct smc_llc {
 	struct work_struct sweep_work;
 	struct delayed_work timer;
 	struct smc_ib_lan lan;
+	u8 peer_gid[SMC_GID_LEN];
 	bool wants_links;
 	struct smc_llc_rnics rnics;
 	u32 nr_scans;

@@ -931,13 +931,11 @@ static unsigned int smc_ib_lan_kinds(const u8 gid[16])
  * smc_ib_lan_of() - requirements for further ports of a link group
  * @net: the namespace of the group
  * @end: local end of its first link; holds its reference
- * @peer_gid: the peer's GID of that link
- * @lan: filled
+ * @lan: filled; equal for groups that have their ports in common
  *
  * Context: Process context.
  */
-void smc_ib_lan_of(const struct net *net, const struct smc_ib_end *end, const u8 peer_gid[16],
-		   struct smc_ib_lan *lan)
+void smc_ib_lan_of(const struct net *net, const struct smc_ib_end *end, struct smc_ib_lan *lan)
 {
 	struct net_device *ndev = smc_ib_end_ndev(end);
 
@@ -945,7 +943,6 @@ void smc_ib_lan_of(const struct net *net, const struct smc_ib_end *end, const u8
 	lan->vlan = end->vlan;
 	lan->is_v2 = end->is_v2;
 	lan->kinds = smc_ib_lan_kinds(end->gid.raw);
-	memcpy(lan->peer_gid, peer_gid, sizeof(lan->peer_gid));
 	smc_pnet_of_port(net, end->dev->ibdev, end->port, &lan->pnet);
 	if (ndev)
 		smc_ib_find_subnet(ndev, 0, &lan->subnet, &lan->mask);
@@ -1032,9 +1029,7 @@ static int smc_ib_try_lan(struct net *net, struct smc_ib_dev *dev, u8 port,
  * @max: room in @ends
  *
  * @net has a network interface above each of them, in the VLAN, or the same PNETID for it
- * as for the first link's port. Ports that reach the peer's RNIC of the first link come
- * first. RFC 7609 3.5.5.1.1, 5.1 (ADDL-02,
- * SL-01, SL-02, SEC-01).
+ * as for the first link's port. RFC 7609 3.5.5.1.1, 5.1 (ADDL-02, SL-01, SL-02, SEC-01).
  *
  * Context: Process context, may sleep (ports are queried).
  * Return: number of entries in @ends.
@@ -1042,9 +1037,9 @@ static int smc_ib_try_lan(struct net *net, struct smc_ib_dev *dev, u8 port,
 unsigned int smc_ib_lan_ends(struct net *net, const struct smc_ib_lan *lan,
 			     struct smc_ib_end *ends, unsigned int max)
 {
-	unsigned int nr = 0, near = 0;
 	struct smc_ib_end end;
 	struct smc_ib_dev *dev;
+	unsigned int nr = 0;
 	u8 port;
 
 	guard(rwsem_read)(&smc_ib_devices_lock);
@@ -1056,12 +1051,7 @@ unsigned int smc_ib_lan_ends(struct net *net, const struct smc_ib_lan *lan,
 				continue;
 			refcount_inc(&dev->refs);
 			end.dev = dev;
-			ends[nr] = end;
-			if (smc_ib_end_reaches(&end, lan->peer_gid)) {
-				swap(ends[near], ends[nr]);
-				near++;
-			}
-			nr++;
+			ends[nr++] = end;
 		}
 	}
 	return nr;

@@ -177,7 +177,6 @@ struct smc_ib_peer {
  * @kinds: set of &enum smc_gid_kind allowed for RoCE v2 GIDs
  * @subnet: an IPv4 subnet of the first link's network device
  * @mask: its mask, 0 if there is none
- * @peer_gid: the peer's GID of the first link
  * @pnet: PNETID of the first link's port, or empty
  */
 struct smc_ib_lan {
@@ -186,7 +185,6 @@ struct smc_ib_lan {
 	u8 kinds;
 	__be32 subnet;
 	__be32 mask;
-	u8 peer_gid[16];
 	struct smc_pnet_id pnet;
 };
 
@@ -247,8 +245,7 @@ bool smc_ib_end_is_removed(const struct smc_ib_end *end);
 bool smc_ib_end_reaches(const struct smc_ib_end *end, const u8 peer_gid[16]);
 
 /* Further ports for a link group. */
-void smc_ib_lan_of(const struct net *net, const struct smc_ib_end *end, const u8 peer_gid[16],
-		   struct smc_ib_lan *lan);
+void smc_ib_lan_of(const struct net *net, const struct smc_ib_end *end, struct smc_ib_lan *lan);
 unsigned int smc_ib_lan_ends(struct net *net, const struct smc_ib_lan *lan,
 			     struct smc_ib_end *ends, unsigned int max);
 void smc_ib_listen(struct work_struct *work);
