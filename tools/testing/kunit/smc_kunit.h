@@ -81,4 +81,9 @@ static inline void kunit_release_action(struct kunit *test, void (*func)(void *c
 }
 #endif
 
+/* Objects in the largest crowd of the cases one_more_*; set by run -n. */
+#ifndef SMC_KUNIT_CROWD
+#define SMC_KUNIT_CROWD	2000
+#endif
+
 #endif /* SMC_KUNIT_H */

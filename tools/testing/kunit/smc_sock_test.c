@@ -292,6 +292,58 @@ static void sock_diag_sees_each_socket_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sock_count(&pos, 1000), before);
 }
 
+/* One more socket, made and gone: measured for the log. */
+static void sock_measure(struct kunit *test, unsigned int nr)
+{
+	struct sock *sk = sk_alloc(&init_net, PF_INET, GFP_KERNEL, &sock_proto, 1);
+	unsigned int i, rounds = 50;
+	u64 begin;
+
+	KUNIT_ASSERT_NOT_NULL(test, sk);
+	sock_init_data(NULL, sk);
+	begin = ktime_get_ns();
+	for (i = 0; i < rounds && sock_attach(sk); i++)
+		smc_sock_detach(sk);
+	kunit_info(test, "%u sockets: %llu ns for one more", nr,
+		   div_u64(ktime_get_ns() - begin, rounds));
+	KUNIT_EXPECT_EQ(test, i, rounds);
+	rcu_barrier();
+	sock_put(sk);
+}
+
+/* Sockets that the end of a dump shows */
+#define SOCK_PART	100
+
+static void one_more_socket_costs_the_same_with_any_number(struct kunit *test)
+{
+	static const unsigned int crowds[] = { SMC_KUNIT_CROWD / 10, SMC_KUNIT_CROWD };
+	struct smc_sock *smc = sock_state(test);
+	struct xarray *list = smc_sock_list(smc);
+	unsigned int i, nr = 1;
+	unsigned long pos;
+	u32 id = 0;
+	u64 begin;
+
+	for (i = 0; i < ARRAY_SIZE(crowds); i++) {
+		/* the one socket of the case stands for all */
+		while (nr < crowds[i] && !xa_alloc_bh(list, &id, smc, xa_limit_32b, GFP_KERNEL))
+			nr++;
+		KUNIT_EXPECT_EQ(test, nr, crowds[i]);
+		sock_measure(test, nr);
+		/* a dump continues in front of the last ones without a look at others */
+		pos = nr - SOCK_PART;
+		sock_nr_steps = 0;
+		begin = ktime_get_ns();
+		KUNIT_EXPECT_EQ(test, sock_count(&pos, nr), SOCK_PART);
+		kunit_info(test, "%u sockets: %llu ns for each in a dump", nr,
+			   div_u64(ktime_get_ns() - begin, SOCK_PART));
+		KUNIT_EXPECT_EQ(test, sock_nr_steps, SOCK_PART + 1UL);
+	}
+	xa_for_each(list, pos, smc)
+		if (pos != smc->pos)
+			xa_erase_bh(list, pos);
+}
+
 static void a_work_item_that_is_queued_keeps_state_and_sock(struct kunit *test)
 {
 	struct smc_sock *smc = sock_state(test);
@@ -519,6 +571,7 @@ static struct kunit_case sock_cases[] = {
 	KUNIT_CASE(a_state_exists_until_its_last_user_ends),
 	KUNIT_CASE(a_socket_becomes_what_it_may),
 	KUNIT_CASE(sock_diag_sees_each_socket_once),
+	KUNIT_CASE_SLOW(one_more_socket_costs_the_same_with_any_number),
 	KUNIT_CASE(a_work_item_that_is_queued_keeps_state_and_sock),
 	KUNIT_CASE(a_work_item_does_not_wait_for_a_call),
 	KUNIT_CASE(events_of_a_dropped_connection_outlive_the_state),
