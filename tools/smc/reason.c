@@ -47,6 +47,7 @@ static const struct reason {
 	REASON(NOINDIRECT, "one side routes and the other does not"),
 	REASON(POLICY, "the policy of the network namespace says TCP"),
 	REASON(DRAIN, "the module is being drained, see `smc drain`"),
+	REASON(LGRLIMIT, "too many link groups, with this peer or on this host"),
 	REASON(SYNCERR, "the two sides disagree about their link group"),
 	REASON(PEERDECL, "the peer declined"),
 	REASON(INTERR, "internal error"),

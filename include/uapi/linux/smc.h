@@ -56,6 +56,7 @@ enum smc_decline_reason {
 	SMC_CLC_DECL_NOINDIRECT	 = 0x030f0000,
 	SMC_CLC_DECL_POLICY	 = 0x03f00000,	/* of this module; in no Decline */
 	SMC_CLC_DECL_DRAIN	 = 0x03f10000,	/* the same */
+	SMC_CLC_DECL_LGRLIMIT	 = 0x03f20000,	/* of this module */
 	SMC_CLC_DECL_SYNCERR	 = 0x04000000,
 	SMC_CLC_DECL_PEERDECL	 = 0x05000000,
 	SMC_CLC_DECL_INTERR	 = 0x09990000,

@@ -488,6 +488,33 @@ static bool conn_detach(struct smc_conn *conn)
 }
 
 /**
+ * smc_conn_arm() - start or postpone a timer of a connection
+ * @conn: the connection
+ * @timer: one of its timers; has a reference while it is armed
+ * @expires: jiffies
+ *
+ * Context: Any context but hard interrupt. The caller has a reference.
+ */
+void smc_conn_arm(struct smc_conn *conn, struct timer_list *timer, unsigned long expires)
+{
+	if (!mod_timer(timer, expires))
+		smc_conn_get(conn);
+}
+
+/**
+ * smc_conn_disarm() - stop a timer, which may still run
+ * @conn: the connection
+ * @timer: one of its timers
+ *
+ * Context: Any context but hard interrupt. The caller has another reference.
+ */
+void smc_conn_disarm(struct smc_conn *conn, struct timer_list *timer)
+{
+	if (timer_delete(timer))
+		smc_conn_put(conn);
+}
+
+/**
  * smc_conn_leave() - end a connection's membership in its group
  * @conn: the connection; nothing happens if it is in no group
  * @is_peer_done: the peer has announced that it writes no more, or cannot

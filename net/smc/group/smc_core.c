@@ -34,6 +34,7 @@
 #include <linux/etherdevice.h>
 #include <linux/hashtable.h>
 #include <linux/jhash.h>
+#include <linux/mm.h>
 #include <linux/random.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
@@ -57,6 +58,15 @@ static atomic64_t smc_lgr_last_serial;
 static DECLARE_WAIT_QUEUE_HEAD(smc_lgr_freed_waitq);
 static struct workqueue_struct *smc_core_wq;
 static struct workqueue_struct *smc_patient_wq;
+
+/* Groups by namespace and address of the peer, under the lock of smc_lgrs */
+static DEFINE_HASHTABLE(smc_lgr_peers, 10);
+
+/* By default one group for so much memory of the host, but not fewer than SMC_LGR_MAX_LEAST */
+#define SMC_LGR_MEMORY_SHIFT	21
+#define SMC_LGR_MAX_LEAST	256
+
+int smc_lgr_max;
 
 static void smc_lgr_free_work(struct work_struct *work);
 
@@ -184,6 +194,7 @@ static struct smc_link_group *lgr_alloc(const struct smc_lgr_key *key)
 		kvfree(lgr);
 		return NULL;
 	}
+	INIT_HLIST_NODE(&lgr->peer_node);
 	INIT_LIST_HEAD(&lgr->idle_node);
 	INIT_LIST_HEAD(&lgr->old_links);
 	INIT_LIST_HEAD(&lgr->dropped);
@@ -204,6 +215,28 @@ static struct smc_link_group *lgr_alloc(const struct smc_lgr_key *key)
 	return lgr;
 }
 
+/**
+ * smc_lgr_charge() - charge a group to the socket whose handshake forms it
+ * @lgr: the group, FORMING, without links
+ * @payer: the socket; its control group also pays for the queues of later links
+ *
+ * Called once. The charge ends with the group.
+ *
+ * Context: Process context, may sleep. The caller has formed the group.
+ * Return: 0; -ENOMEM as smc_mem_charge().
+ */
+int smc_lgr_charge(struct smc_link_group *lgr, const struct sock *payer)
+{
+	u32 cost = sizeof(*lgr) + sizeof(*lgr->rtokens);
+	int rc;
+
+	smc_mem_open(&lgr->account, payer);
+	rc = smc_mem_charge(&lgr->account, cost);
+	if (!rc)
+		lgr->cost = cost;
+	return rc;
+}
+
 /* For a group that was never enlisted, or no search finds any more. */
 static void lgr_free(struct smc_link_group *lgr)
 {
@@ -218,6 +251,10 @@ static void lgr_free(struct smc_link_group *lgr)
 		smc_buf_free(buf);
 	smc_buf_pool_free(&lgr->sends);
 	smc_buf_pool_free(&lgr->rmbs);
+	if (lgr->account.sk.sk_prot) {
+		smc_mem_uncharge(&lgr->account, lgr->cost);
+		smc_mem_close(&lgr->account);
+	}
 	xa_release(&smc_lgrs, lgr_index(lgr->serial));
 	xa_destroy(&lgr->conns);
 	mutex_destroy(&lgr->lock);
@@ -232,6 +269,7 @@ static void smc_lgr_free_work(struct work_struct *work)
 
 	xa_lock(&smc_lgrs);
 	hash_del_rcu(&lgr->node);
+	hash_del(&lgr->peer_node);
 	__xa_erase(&smc_lgrs, lgr_index(lgr->serial));
 	xa_unlock(&smc_lgrs);
 	/* Searches, completion handlers and pushes no longer use links and group. */
@@ -557,22 +595,60 @@ static struct smc_link_group *lgr_find(struct lgr_search *s)
 	return s->is_forming ? forming : NULL;
 }
 
-/* Expects the lock of smc_lgrs held, under which there was no other group for the key. */
-static void lgr_enlist(struct smc_link_group *lgr)
+static u32 lgr_peer_hash(const struct smc_lgr_key *key)
+{
+	return __ipv6_addr_jhash(&key->peer_addr, smc_lgr_seed ^ net_hash_mix(key->net));
+}
+
+/*
+ * Count the groups that a peer keeps busy; net.smc.max_idle_lgrs limits the others. One that has
+ * ended counts until it is freed: unread data may keep it.
+ */
+static unsigned int lgr_nr_busy(const struct smc_lgr_key *key)
+{
+	struct smc_link_group *lgr;
+	unsigned int nr = 0;
+
+	lockdep_assert_held(&smc_lgrs.xa_lock);
+	hash_for_each_possible(smc_lgr_peers, lgr, peer_node, lgr_peer_hash(key))
+		nr += net_eq(lgr->key.net, key->net) && list_empty_careful(&lgr->idle_node) &&
+		      ipv6_addr_equal(&lgr->key.peer_addr, &key->peer_addr);
+	return nr;
+}
+
+static bool lgr_host_is_full(void)
+{
+	return atomic_read(&smc_lgr_count) >= READ_ONCE(smc_lgr_max);
+}
+
+/*
+ * Expects the lock of smc_lgrs held, under which there was no other group for the key. Return:
+ * false if there are too many groups.
+ */
+static bool lgr_enlist(struct smc_link_group *lgr)
 {
 	struct hlist_head *head = &smc_lgr_hash[hash_min(lgr_hash(&lgr->key),
 							 HASH_BITS(smc_lgr_hash))];
+	struct smc_pernet *sn = smc_net(lgr->key.net);
 
 	lockdep_assert_held(&smc_lgrs.xa_lock);
-	atomic_inc(&smc_net(lgr->key.net)->nr_lgrs);
+	if (lgr_host_is_full() ||
+	    lgr_nr_busy(&lgr->key) >= READ_ONCE(sn->set.max_lgrs_per_peer))
+		return false;
+	atomic_inc(&sn->nr_lgrs);
 	atomic_inc(&smc_lgr_count);
+	hash_add(smc_lgr_peers, &lgr->peer_node, lgr_peer_hash(&lgr->key));
 	/* earlier groups are filled first */
 	hlist_add_tail_rcu(&lgr->node, head);
 	/* in its reserved place, which needs no memory */
 	__xa_store(&smc_lgrs, lgr_index(lgr->serial), lgr, 0);
+	return true;
 }
 
-/* Find a group, or else enlist @fresh, at once: two handshakes do not form two groups. */
+/*
+ * Find a group, or else enlist @fresh, at once: two handshakes do not form two groups. NULL if
+ * there are too many.
+ */
 static struct smc_link_group *lgr_find_or_enlist(struct lgr_search *s,
 						 struct smc_link_group *fresh)
 {
@@ -580,10 +656,8 @@ static struct smc_link_group *lgr_find_or_enlist(struct lgr_search *s,
 
 	xa_lock(&smc_lgrs);
 	lgr = lgr_find(s);
-	if (!lgr) {
-		lgr_enlist(fresh);
+	if (!lgr && lgr_enlist(fresh))
 		lgr = fresh;
-	}
 	xa_unlock(&smc_lgrs);
 	return lgr;
 }
@@ -604,7 +678,8 @@ static struct smc_link_group *lgr_find_or_enlist(struct lgr_search *s,
  * Context: Process context, may sleep, but does not wait for a peer. Expects no lock held.
  * Return: the group, with a reservation that includes a reference, for smc_conn_join() or
  *	   smc_lgr_unreserve(); ERR_PTR(-EAGAIN) to retry once @forming leaves FORMING (wait on its
- *	   waitq); ERR_PTR(-ENOMEM).
+ *	   waitq); ERR_PTR(-ENOMEM); ERR_PTR(-EDQUOT) with net.smc.max_lgrs groups on this host, or
+ *	   net.smc.max_lgrs_per_peer busy ones with this address.
  */
 struct smc_link_group *smc_lgr_reserve(const struct smc_lgr_key *key,
 				       const struct smc_ib_end *end, bool *is_first,
@@ -623,6 +698,8 @@ struct smc_link_group *smc_lgr_reserve(const struct smc_lgr_key *key,
 	*is_first = lgr == fresh;
 	if (fresh && lgr != fresh)
 		lgr_free(fresh);
+	if (!lgr)
+		return ERR_PTR(-EDQUOT);
 	if (!s.is_forming)
 		return lgr;
 	*forming = lgr;
@@ -636,18 +713,22 @@ struct smc_link_group *smc_lgr_reserve(const struct smc_lgr_key *key,
  * RFC 7609 3.5.1.3.
  *
  * Context: Process context, may sleep.
- * Return: the FORMING group as with smc_lgr_reserve(), or ERR_PTR(-ENOMEM).
+ * Return: the FORMING group, ERR_PTR(-ENOMEM) or ERR_PTR(-EDQUOT), as smc_lgr_reserve().
  */
 struct smc_link_group *smc_lgr_form(const struct smc_lgr_key *key)
 {
 	struct smc_link_group *lgr = lgr_alloc(key);
+	bool is_listed;
 
 	if (!lgr)
 		return ERR_PTR(-ENOMEM);
 	xa_lock(&smc_lgrs);
-	lgr_enlist(lgr);
+	is_listed = lgr_enlist(lgr);
 	xa_unlock(&smc_lgrs);
-	return lgr;
+	if (is_listed)
+		return lgr;
+	lgr_free(lgr);
+	return ERR_PTR(-EDQUOT);
 }
 
 static bool lgr_any_had_link(const struct lgr_search *s)
@@ -792,25 +873,12 @@ bool smc_lgr_unreserve(struct smc_link_group *lgr)
 	return is_idle;
 }
 
-/**
- * smc_lgr_surplus() - get an idle group above net.smc.max_idle_lgrs
- * @net: whose groups
- *
- * An idle group costs a queue pair, receives and tables for net.smc.lgr_idle_ms, and a client can
- * cause many by changing its peer ID. The group that is idle for longest is no longer counted; the
- * caller ends it. LGT-02.
- *
- * Context: Any context but hard interrupt.
- * Return: the group with a reference; NULL if the limit is not exceeded.
- */
-struct smc_link_group *smc_lgr_surplus(const struct net *net)
+/* The group that is idle for longest leaves the list of its namespace. It has a reference more. */
+static struct smc_link_group *lgr_pop_idle(struct smc_pernet *sn)
 {
-	struct smc_pernet *sn = smc_net(net);
 	struct smc_link_group *lgr;
 
-	guard(spinlock_bh)(&sn->idle_lock);
-	if (sn->nr_idle_lgrs <= READ_ONCE(sn->set.max_idle_lgrs))
-		return NULL;
+	lockdep_assert_held(&sn->idle_lock);
 	lgr = list_first_entry_or_null(&sn->idle_lgrs, struct smc_link_group, idle_node);
 	if (!lgr)
 		return NULL;
@@ -818,6 +886,47 @@ struct smc_link_group *smc_lgr_surplus(const struct net *net)
 	refcount_inc(&lgr->refs);
 	lgr_leave_idle(lgr);
 	return lgr;
+}
+
+/* The oldest idle group of any namespace */
+static struct smc_link_group *lgr_take_any_idle(void)
+{
+	struct smc_link_group *lgr = NULL;
+	struct smc_pernet *sn;
+
+	while ((lgr = smc_lgr_next(NULL, lgr, 0))) {
+		sn = smc_net(lgr->key.net);
+		guard(spinlock_bh)(&sn->idle_lock);
+		if (list_empty(&lgr->idle_node))
+			continue;
+		lgr_leave_idle(lgr);
+		return lgr;
+	}
+	return NULL;
+}
+
+/**
+ * smc_lgr_surplus() - get an idle group above net.smc.max_idle_lgrs or net.smc.max_lgrs
+ * @net: whose groups
+ *
+ * An idle group costs a queue pair, receives and tables for net.smc.lgr_idle_ms, and a client can
+ * cause many by changing its peer ID. The group that is idle for longest is no longer counted; the
+ * caller ends it. If the host has as many groups as it may, that may be one of another namespace.
+ * LGT-02.
+ *
+ * Context: Process context, may sleep.
+ * Return: the group with a reference; NULL if the limit is not exceeded.
+ */
+struct smc_link_group *smc_lgr_surplus(const struct net *net)
+{
+	struct smc_pernet *sn = smc_net(net);
+	struct smc_link_group *lgr = NULL;
+	bool is_full = lgr_host_is_full();
+
+	scoped_guard(spinlock_bh, &sn->idle_lock)
+		if (is_full || sn->nr_idle_lgrs > READ_ONCE(sn->set.max_idle_lgrs))
+			lgr = lgr_pop_idle(sn);
+	return lgr || !is_full ? lgr : lgr_take_any_idle();
 }
 
 /**
@@ -931,12 +1040,6 @@ void smc_lgr_for_each(const struct net *net, void (*fn)(struct smc_link_group *l
 		fn(lgr, arg);
 }
 
-/* @net: NULL for all namespaces */
-static bool lgr_all_freed(const struct net *net)
-{
-	return !atomic_read(net ? &smc_net(net)->nr_lgrs : &smc_lgr_count);
-}
-
 /**
  * smc_lgr_wait_none() - wait until all groups are freed
  * @net: the namespace whose groups, NULL for all; they have been terminated
@@ -945,7 +1048,9 @@ static bool lgr_all_freed(const struct net *net)
  */
 void smc_lgr_wait_none(struct net *net)
 {
-	wait_event(smc_lgr_freed_waitq, lgr_all_freed(net));
+	const atomic_t *nr = net ? &smc_net(net)->nr_lgrs : &smc_lgr_count;
+
+	wait_event(smc_lgr_freed_waitq, !atomic_read(nr));
 }
 
 static void lgr_queue(struct workqueue_struct *wq, struct smc_link_group *lgr,
@@ -1085,33 +1190,6 @@ void smc_conn_release(struct smc_conn *conn)
 	smc_mem_close(&conn->account);
 	sock_put(conn->sk);
 	smc_conn_drop(conn);
-}
-
-/**
- * smc_conn_arm() - start or postpone a timer of a connection
- * @conn: the connection
- * @timer: one of its timers; has a reference while it is armed
- * @expires: jiffies
- *
- * Context: Any context but hard interrupt. The caller has a reference.
- */
-void smc_conn_arm(struct smc_conn *conn, struct timer_list *timer, unsigned long expires)
-{
-	if (!mod_timer(timer, expires))
-		smc_conn_get(conn);
-}
-
-/**
- * smc_conn_disarm() - stop a timer, which may still run
- * @conn: the connection
- * @timer: one of its timers
- *
- * Context: Any context but hard interrupt. The caller has another reference.
- */
-void smc_conn_disarm(struct smc_conn *conn, struct timer_list *timer)
-{
-	if (timer_delete(timer))
-		smc_conn_put(conn);
 }
 
 /**
@@ -1293,13 +1371,16 @@ void smc_lgr_commit_dialect(struct smc_link_group *lgr, enum smc_dialect dialect
 }
 
 /**
- * smc_core_init() - create the work queues for link groups
+ * smc_core_init() - create the work queues for link groups and set the host's limit
  *
  * Context: Process context, module load.
  * Return: 0 or -ENOMEM.
  */
 int smc_core_init(void)
 {
+	unsigned long most = nr_free_buffer_pages() >> (SMC_LGR_MEMORY_SHIFT - PAGE_SHIFT);
+
+	smc_lgr_max = clamp(most, SMC_LGR_MAX_LEAST, INT_MAX);
 	smc_lgr_seed = get_random_u32();
 	atomic64_set(&smc_lgr_last_serial, get_random_u32() & ~(SMC_LGR_ID_STEP - 1));
 	/* Unbound: taking one group down must not wait for another. */

@@ -17,6 +17,7 @@
 #include "rdma/smc_wr.h"
 #include "group/smc_conn.h"
 #include "group/smc_llc_types.h"
+#include "group/smc_mem.h"
 
 struct smc_link_group;
 
@@ -45,6 +46,8 @@ enum smc_role { SMC_ROLE_CLIENT, SMC_ROLE_SERVER };	/* values as in diag */
  * @waiters: connections (conn->wait_node) that found no free slot, in order; each entry holds a
  *	     reference on its connection
  * @nr_conns: connections whose sends use it
+ * @account: charged for its queues, while it has them
+ * @cost: bytes charged to @account
  * @is_kept: it is or was active, or a caller may hold a pointer to it
  * @node: in lgr->old_links once the queues are gone
  *
@@ -67,6 +70,8 @@ struct smc_link {
 	spinlock_t wait_lock;		/* see above */
 	struct list_head waiters;
 	atomic_t nr_conns;
+	struct smc_account *account;
+	u32 cost;
 	bool is_kept;
 	struct list_head node;
 };
@@ -115,11 +120,14 @@ struct smc_lgr_key {
 /**
  * struct smc_link_group - all links between two peers with one role
  * @node: in the hash of groups, until the group is freed
+ * @peer_node: in the table of groups by namespace and address of the peer, as long as @node
  * @idle_node: in its namespace's list of idle groups while it is active without connections; under
  *	       the lock of that list, put in under @state_lock as well
  * @refs: one for being up, dropped when the end begins; one per reservation or connection, send
  *	  ring in flight, work item and handshake
  * @key: what it was formed for, const after init
+ * @account: charged for the group itself by smc_lgr_charge()
+ * @cost: bytes charged to @account, 0 for none
  * @params: negotiated parameters; the dialect is committed once, before the peer may send
  *	    (smc_lgr_commit_dialect())
  * @peer_name: peer ID for display: that of @key, or if the peer's first message has none, that of
@@ -167,9 +175,12 @@ struct smc_lgr_key {
  */
 struct smc_link_group {
 	struct hlist_node node;
+	struct hlist_node peer_node;
 	struct list_head idle_node;
 	refcount_t refs;
 	struct smc_lgr_key key;
+	struct smc_account account;
+	u32 cost;
 	struct smc_params params;
 	u8 peer_name[8];
 	struct smc_clc_fce peer_host;
@@ -210,6 +221,9 @@ struct smc_link_group {
 	struct work_struct free_work;
 };
 
+/* Of the host: net.smc.max_lgrs. */
+extern int smc_lgr_max;
+
 int smc_core_init(void);
 void smc_core_exit(void);
 void smc_core_queue(struct smc_link_group *lgr, struct work_struct *work);
@@ -219,6 +233,7 @@ struct smc_link_group *smc_lgr_reserve(const struct smc_lgr_key *key,
 				       const struct smc_ib_end *end, bool *is_first,
 				       struct smc_link_group **forming);
 struct smc_link_group *smc_lgr_form(const struct smc_lgr_key *key);
+int smc_lgr_charge(struct smc_link_group *lgr, const struct sock *payer);
 struct smc_link_group *smc_lgr_reserve_link(const struct smc_lgr_key *key,
 					    const struct smc_ib_peer *peer,
 					    struct smc_link **link,

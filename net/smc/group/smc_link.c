@@ -20,9 +20,51 @@
 #include "rdma/smc_net.h"
 #include "group/smc_core.h"
 #include "group/smc_link.h"
+#include "group/smc_mem.h"
 #include "observe/smc_trace.h"
 
 static const struct smc_wr_ops *smc_link_ops;
+
+/* What the RNIC's driver allocates, by estimate: a queue pair, and for each work request */
+#define LINK_QP_BYTES	4096
+#define LINK_SEND_BYTES	256
+#define LINK_RECV_BYTES	64
+
+/* Slots and receives are those asked for; a small device has less. */
+static u32 link_cost(const struct smc_wr_depth *depth)
+{
+	u32 nr_sends = SMC_WR_CTRL_SLOTS + depth->nr_sends;
+
+	return LINK_QP_BYTES +
+	       nr_sends * (sizeof(struct smc_wr_slot) + SMC_WR_LONG_LEN + LINK_SEND_BYTES) +
+	       depth->nr_recvs * (sizeof(struct smc_wr_recv) + SMC_WR_RECV_LEN + LINK_RECV_BYTES);
+}
+
+static void link_uncharge(struct smc_link *link)
+{
+	smc_mem_uncharge(link->account, link->cost);
+	smc_mem_close(link->account);
+	kfree(link->account);
+	link->account = NULL;
+}
+
+/* Charge for the queues, before they are made, to the control group that pays for the group. */
+static int link_charge(struct smc_link *link, const struct smc_wr_depth *depth)
+{
+	u32 cost = link_cost(depth);
+	int rc;
+
+	link->account = kzalloc(sizeof(*link->account), GFP_KERNEL);
+	if (!link->account)
+		return -ENOMEM;
+	smc_mem_open(link->account, &link->lgr->account.sk);
+	rc = smc_mem_charge(link->account, cost);
+	if (!rc)
+		link->cost = cost;
+	else
+		link_uncharge(link);
+	return rc;
+}
 
 /* Keep the queues of a link from being taken down; -ECONNABORTED if too late. */
 static int link_enter(struct smc_link *link)
@@ -206,6 +248,7 @@ void smc_link_take_down(struct smc_link *link)
 		link_free_dropped(lgr);
 	}
 	smc_wr_destroy(&link->wr);
+	link_uncharge(link);
 }
 
 /**
@@ -283,7 +326,7 @@ static int link_publish(struct smc_link *link)
  * It is taken down with its group, or by smc_link_destroy().
  *
  * Context: Process context, may sleep. Expects no lock held. Takes lgr->lock.
- * Return: the link; ERR_PTR(-ENOMEM); ERR_PTR(-ENOSPC) if the group has had too many;
+ * Return: the link; ERR_PTR(-ENOMEM), also without room in smc_mem_charge(); ERR_PTR(-ENOSPC) if the group has had too many;
  *	   ERR_PTR(-ECONNABORTED) if it is down; ERR_PTR(-EBUSY) if the place is taken; or what
  *	   smc_wr_create() returns.
  */
@@ -303,9 +346,12 @@ struct smc_link *smc_link_create_at(struct smc_link_group *lgr, const struct smc
 	link = link_alloc(lgr, index);
 	if (!link)
 		return ERR_PTR(-ENOMEM);
-	rc = smc_wr_create(&link->wr, end, &depth, smc_link_ops);
+	rc = link_charge(link, &depth);
 	if (rc)
 		goto free;
+	rc = smc_wr_create(&link->wr, end, &depth, smc_link_ops);
+	if (rc)
+		goto uncharge;
 	rc = link_publish(link);
 	if (rc)
 		goto destroy;
@@ -314,6 +360,8 @@ struct smc_link *smc_link_create_at(struct smc_link_group *lgr, const struct smc
 destroy:
 	smc_wr_stop(&link->wr);
 	smc_wr_destroy(&link->wr);
+uncharge:
+	link_uncharge(link);
 free:
 	kfree(link);
 	return ERR_PTR(rc);

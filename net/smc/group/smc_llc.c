@@ -1223,6 +1223,25 @@ void smc_llc_end_all(struct net *net)
 }
 
 /**
+ * smc_llc_end_surplus() - end the longest idle group if there are too many groups
+ * @net: namespace of the caller
+ *
+ * RFC 7609 3.5.4; LGT-02.
+ *
+ * Context: Process context, may sleep.
+ */
+void smc_llc_end_surplus(const struct net *net)
+{
+	struct smc_link_group *surplus = smc_lgr_surplus(net);
+
+	if (!surplus)
+		return;
+	WRITE_ONCE(surplus->llc.is_surplus, true);
+	smc_llc_queue_work(surplus);
+	smc_lgr_put(surplus);
+}
+
+/**
  * smc_llc_arm_idle() - start the idle time of a group whose last connection left
  * @lgr: the group
  *
@@ -1235,7 +1254,6 @@ void smc_llc_end_all(struct net *net)
 void smc_llc_arm_idle(struct smc_link_group *lgr)
 {
 	u64 idle_at = llc_now() + max(READ_ONCE(llc_settings(lgr)->lgr_idle_ms), 0);
-	struct smc_link_group *surplus;
 
 	if (lgr->key.role == SMC_ROLE_CLIENT)
 		idle_at += LLC_CLIENT_IDLE_MS;
@@ -1244,12 +1262,7 @@ void smc_llc_arm_idle(struct smc_link_group *lgr)
 	/* otherwise the worker runs in time: a group may fall idle with each connection */
 	if (READ_ONCE(lgr->llc.armed_at) > idle_at)
 		smc_llc_queue_work(lgr);
-	surplus = smc_lgr_surplus(lgr->key.net);
-	if (surplus) {
-		WRITE_ONCE(surplus->llc.is_surplus, true);
-		smc_llc_queue_work(surplus);
-		smc_lgr_put(surplus);
-	}
+	smc_llc_end_surplus(lgr->key.net);
 }
 
 /* A mask, not events: unauthenticated packets or many keepalive timers must not fill the ring. */

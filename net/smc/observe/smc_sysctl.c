@@ -8,6 +8,7 @@
 
 #include "smc_compat.h"
 #include "rdma/smc_net.h"
+#include "group/smc_core.h"
 #include "group/smc_mem.h"
 #include "observe/smc_sysctl.h"
 
@@ -35,8 +36,8 @@ static bool test_timers;
 module_param(test_timers, bool, 0444);
 MODULE_PARM_DESC(test_timers, "net.smc has the timeouts of LLC, for tests on slow machines");
 
-/* Two entries are not of this form; one of them exists in the first namespace only. */
-#define SMC_SYSCTL_NR	(ARRAY_SIZE(smc_sysctl_rows) + 2)
+/* Three entries are not of this form; two of them exist in the first namespace only. */
+#define SMC_SYSCTL_NR	(ARRAY_SIZE(smc_sysctl_rows) + 3)
 
 /*
  * An RNIC belongs to the host. The owner of a namespace, which with user namespaces can be
@@ -51,8 +52,8 @@ static int smc_sysctl_same_host(SMC_CTL_TABLE *table, int write, void *buffer, s
 }
 
 /*
- * The removal of an RNIC waits for its users, as long as times allow, and queues are memory of the
- * host. So the owner of a namespace may only lower these settings.
+ * The removal of an RNIC waits for its users, as long as times allow, and queues and link groups
+ * are memory of the host. So the owner of a namespace may only lower these settings.
  */
 static int smc_sysctl_lower(SMC_CTL_TABLE *table, int write, void *buffer, size_t *lenp,
 			    loff_t *ppos)
@@ -86,7 +87,8 @@ static unsigned int smc_sysctl_fill(struct net *net, struct ctl_table *table,
 		file->proc_handler = proc_dointvec_minmax;
 		if (value == &set->same_host)
 			file->proc_handler = smc_sysctl_same_host;
-		else if (row->max == SMC_HOUR_MS || row->max == SMC_DEPTH_MAX)
+		else if (row->max == SMC_HOUR_MS || row->max == SMC_DEPTH_MAX ||
+			 value == &set->max_lgrs_per_peer)
 			file->proc_handler = smc_sysctl_lower;
 		file->extra1 = &row->min;
 		file->extra2 = &row->max;
@@ -105,6 +107,13 @@ static unsigned int smc_sysctl_fill(struct net *net, struct ctl_table *table,
 		file->maxlen = sizeof(smc_mem_limits);
 		file->mode = 0644;
 		file->proc_handler = proc_doulongvec_minmax;
+		file++;
+		file->procname = "max_lgrs";
+		file->data = &smc_lgr_max;
+		file->maxlen = sizeof(smc_lgr_max);
+		file->mode = 0644;
+		file->proc_handler = proc_dointvec_minmax;
+		file->extra1 = SYSCTL_ZERO;
 		file++;
 	}
 	return file - table;

@@ -20,6 +20,7 @@
 	X("default_eid", default_eid, 0, 0, 1)				\
 	X("same_host", same_host, 0, 0, 1)				\
 	X("limit_smc_hs", limit_smc_hs, 0, 0, 1)			\
+	X("max_lgrs_per_peer", max_lgrs_per_peer, 64, 1, 65535)		\
 	X("max_links", max_links, 2, 1, 8)				\
 	X("max_conns_per_lgr", max_conns_per_lgr, 255, 1, 255)		\
 	X("smcr_testlink_time", testlink_time, 30, 0, INT_MAX)		\

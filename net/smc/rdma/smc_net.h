@@ -137,6 +137,7 @@ struct smc_settings {
 	int same_host;			/* same-host connections use an RNIC's loopback */
 	int limit_smc_hs;		/* new listeners skip SMC handshakes under pressure */
 	int max_conns_per_lgr;		/* 1..255 connections in a link group */
+	int max_lgrs_per_peer;		/* limit of busy link groups with one address */
 	int max_links;			/* 1..8 links in a link group, MAXL-02 */
 	int v21_max_conns;		/* 16..255 connections in a link group of version 2.1 */
 	int v21_max_links;		/* 1..2 links in a link group of version 2.1 */

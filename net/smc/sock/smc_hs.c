@@ -414,6 +414,28 @@ static bool hs_watched_failed(const struct smc_hs *hs)
 	       (lgr->fail_decline != SMC_DECLINE_NONE || lgr->fail_is_path);
 }
 
+/* Charge a new group before its queues are made. */
+static int hs_charge_group(struct smc_hs *hs)
+{
+	struct sock *payer = smc_sock_get_payer(hs->smc);
+	int rc;
+
+	if (!payer)
+		return -ENOMEM;
+	rc = smc_lgr_charge(hs->lgr, payer);
+	sock_put(payer);
+	return rc;
+}
+
+/* No group was formed; with too many of them an idle one ends, for later connections. */
+static enum smc_hs_outcome hs_no_group(struct smc_hs *hs, long rc)
+{
+	if (rc != -EDQUOT)
+		return smc_hs_decline(hs, SMC_DECLINE_MEM);
+	smc_llc_end_surplus(hs->net);
+	return smc_hs_decline(hs, SMC_DECLINE_LGRLIMIT);
+}
+
 /* Get a link: on first contact a new one, otherwise one that Accept can name. */
 static enum smc_hs_outcome hs_get_link(struct smc_hs *hs)
 {
@@ -428,6 +450,8 @@ static enum smc_hs_outcome hs_get_link(struct smc_hs *hs)
 	/* of an Accept; at a server the Confirm brings it */
 	hs->lgr->peer_host = hs->rx.accept.fce;
 	smc_llc_init(hs->lgr);
+	if (hs_charge_group(hs))
+		return smc_hs_decline(hs, SMC_DECLINE_MEM);
 	link = smc_link_create(hs->lgr, &hs->end);
 	if (IS_ERR(link))
 		return smc_hs_decline(hs, SMC_DECLINE_MEM);
@@ -721,7 +745,7 @@ static enum smc_hs_outcome hs_server_group(struct smc_hs *hs)
 			return out;
 	}
 	if (IS_ERR(lgr))
-		return smc_hs_decline(hs, SMC_DECLINE_MEM);
+		return hs_no_group(hs, PTR_ERR(lgr));
 	hs->lgr = lgr;
 	return SMC_HS_GO_ON;
 }
@@ -887,7 +911,7 @@ static enum smc_hs_outcome hs_client_form(struct smc_hs *hs)
 	}
 	lgr = smc_lgr_form(&key);
 	if (IS_ERR(lgr))
-		return smc_hs_decline(hs, SMC_DECLINE_MEM);
+		return hs_no_group(hs, PTR_ERR(lgr));
 	hs->lgr = lgr;
 	hs->is_first = true;
 	if (hs->params.is_routed)

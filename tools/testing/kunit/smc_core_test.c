@@ -116,28 +116,6 @@ struct core_conn {
 	unsigned int nr_free;
 };
 
-static struct core_conn *core_who_pays(struct smc_account *account)
-{
-	struct smc_conn *conn = container_of(account, struct smc_conn, account);
-
-	return container_of(conn->sk, struct core_conn, sk);
-}
-
-static int core_charge(struct smc_account *account, u32 bytes)
-{
-	int rc = smc_mem_charge(account, bytes);
-
-	if (!rc)
-		core_who_pays(account)->charged += bytes;
-	return rc;
-}
-
-static void core_uncharge(struct smc_account *account, u32 bytes)
-{
-	core_who_pays(account)->charged -= bytes;
-	smc_mem_uncharge(account, bytes);
-}
-
 /* What a case holds; the suite's exit releases it. */
 struct core_lab {
 	struct core_conn *conn[CORE_CONNS];
@@ -145,6 +123,41 @@ struct core_lab {
 	struct smc_link_group *held[CORE_HELD];
 	unsigned int nr_held;
 };
+
+static struct core_lab *core_lab;	/* of the case that runs */
+
+/* NULL for the account of a group or link. */
+static struct core_conn *core_who_pays(struct smc_account *account)
+{
+	struct core_conn *cc;
+	unsigned int i;
+
+	for (i = 0; i < core_lab->nr_conns; i++) {
+		cc = core_lab->conn[i];
+		if (cc->conn && account == &cc->conn->account)
+			return cc;
+	}
+	return NULL;
+}
+
+static int core_charge(struct smc_account *account, u32 bytes)
+{
+	struct core_conn *cc = core_who_pays(account);
+	int rc = smc_mem_charge(account, bytes);
+
+	if (cc && !rc)
+		cc->charged += bytes;
+	return rc;
+}
+
+static void core_uncharge(struct smc_account *account, u32 bytes)
+{
+	struct core_conn *cc = core_who_pays(account);
+
+	if (cc)
+		cc->charged -= bytes;
+	smc_mem_uncharge(account, bytes);
+}
 
 static struct proto core_proto = {
 	.name = "smc_core_test",
@@ -162,6 +175,7 @@ static int core_net_init(struct net *net)
 
 	sn->stats = alloc_percpu(struct smc_stats_cpu);
 	sn->set.max_conns_per_lgr = SMC_NEGO_MAX_CONNS;
+	sn->set.max_lgrs_per_peer = CORE_HELD;
 	sn->set.spare_mem = INT_MAX;
 	return sn->stats ? smc_net_init(net) : -ENOMEM;
 }
@@ -207,7 +221,8 @@ static void core_suite_exit(struct kunit_suite *suite)
 
 static int core_test_init(struct kunit *test)
 {
-	test->priv = kunit_kzalloc(test, sizeof(struct core_lab), GFP_KERNEL);
+	core_lab = kunit_kzalloc(test, sizeof(*core_lab), GFP_KERNEL);
+	test->priv = core_lab;
 	return test->priv ? 0 : -ENOMEM;
 }
 
@@ -836,6 +851,114 @@ static void lgt_02_of_too_many_empty_groups_the_oldest_end(struct kunit *test)
 	/* nor does a group that ends */
 	smc_lgr_shut(lgr[0]);
 	KUNIT_EXPECT_EQ(test, net->nr_idle_lgrs, 0);
+}
+
+/* Many addresses may have groups; a group without connections has a limit of its own. */
+static void a_peer_has_a_limited_number_of_busy_groups(struct kunit *test)
+{
+	struct smc_pernet *net = smc_net(&init_net);
+	struct smc_link_group *forming, *lgr;
+	struct core_lab *lab = test->priv;
+	struct smc_lgr_key key;
+	bool is_first;
+	int i;
+
+	net->set.max_lgrs_per_peer = 3;
+	net->set.max_idle_lgrs = 1;
+	for (i = 0; i < 3; i++) {
+		key = core_key(i ? SMC_ROLE_SERVER : SMC_ROLE_CLIENT);
+		key.peer_id[7] = 0x40 + i;
+		lgr = i ? core_reserve(test, &key, &core_end, &is_first) :
+			  core_hold(test, smc_lgr_form(&key));
+		core_raise(test, lgr, &core_end, 0x11, true);
+	}
+	/* whatever it calls itself, and in whatever role */
+	key.peer_id[7] = 0x50;
+	KUNIT_EXPECT_EQ(test, PTR_ERR(smc_lgr_reserve(&key, &core_end, &is_first, &forming)),
+			-EDQUOT);
+	key.role = SMC_ROLE_CLIENT;
+	KUNIT_EXPECT_EQ(test, PTR_ERR(smc_lgr_form(&key)), -EDQUOT);
+	/* its groups take connections as before */
+	key = core_key(SMC_ROLE_SERVER);
+	key.peer_id[7] = 0x42;
+	KUNIT_EXPECT_PTR_EQ(test, core_reserve(test, &key, &core_end, &is_first), lgr);
+	/* another address */
+	key.peer_addr.s6_addr[15] = 2;
+	key.peer_id[7] = 0x50;
+	core_hold(test, smc_lgr_form(&key));
+	/* a group without connections makes room */
+	KUNIT_EXPECT_TRUE(test, smc_lgr_unreserve(lab->held[0]));
+	lab->held[0] = lab->held[--lab->nr_held];
+	key = core_key(SMC_ROLE_CLIENT);
+	core_hold(test, smc_lgr_form(&key));
+	KUNIT_EXPECT_EQ(test, PTR_ERR(smc_lgr_form(&key)), -EDQUOT);
+	net->set.max_lgrs_per_peer = CORE_HELD;
+}
+
+static void a_host_has_a_limited_number_of_groups(struct kunit *test)
+{
+	struct core_lab *lab = test->priv;
+	struct smc_link_group *idle;
+	struct smc_lgr_key key;
+	int most = smc_lgr_max;
+
+	smc_net(&init_net)->set.max_idle_lgrs = 8;
+	smc_lgr_max = 2;
+	idle = core_client_up(test, 0x11)->lgr;
+	key = core_key(SMC_ROLE_CLIENT);
+	key.peer_addr.s6_addr[15] = 2;
+	core_hold(test, smc_lgr_form(&key));
+	key.peer_addr.s6_addr[15] = 3;
+	KUNIT_EXPECT_EQ(test, PTR_ERR(smc_lgr_form(&key)), -EDQUOT);
+	KUNIT_EXPECT_NULL(test, smc_lgr_surplus(&init_net));
+	/* an idle group counts, and is a surplus one then */
+	lab->held[0] = lab->held[--lab->nr_held];
+	KUNIT_EXPECT_TRUE(test, smc_lgr_unreserve(idle));
+	KUNIT_EXPECT_EQ(test, PTR_ERR(smc_lgr_form(&key)), -EDQUOT);
+	KUNIT_EXPECT_PTR_EQ(test, smc_lgr_surplus(&init_net), idle);
+	smc_lgr_put(idle);
+	smc_lgr_terminate(idle, "surplus");
+	KUNIT_EXPECT_TRUE(test, wait_event_timeout(smc_lgr_freed_waitq,
+						   atomic_read(&smc_lgr_count) == 1, CORE_LONG));
+	core_hold(test, smc_lgr_form(&key));
+	smc_lgr_max = most;
+}
+
+static void a_group_and_its_queues_are_charged(struct kunit *test)
+{
+	struct smc_link *link = core_client_up(test, 0x11), *second;
+	long most = smc_mem_limits[2];
+	struct smc_link_group *lgr;
+	struct smc_lgr_key key;
+	struct sock *sk;
+
+	sk = sk_alloc(&init_net, PF_INET, GFP_KERNEL, &core_proto, 1);
+	KUNIT_ASSERT_NOT_NULL(test, sk);
+	KUNIT_EXPECT_GT(test, link->cost, 256U * SMC_WR_RECV_LEN / 2);
+	key = core_key(SMC_ROLE_CLIENT);
+	key.peer_addr.s6_addr[15] = 2;
+	lgr = core_hold(test, smc_lgr_form(&key));
+	KUNIT_EXPECT_EQ(test, smc_lgr_charge(lgr, sk), 0);
+	KUNIT_EXPECT_GT(test, lgr->cost, sizeof(*lgr));
+
+	/* without room for it there is neither group nor link */
+	smc_mem_limits[2] = 0;
+	key.peer_addr.s6_addr[15] = 3;
+	lgr = core_hold(test, smc_lgr_form(&key));
+	KUNIT_EXPECT_EQ(test, smc_lgr_charge(lgr, sk), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, lgr->cost, 0U);
+	second = smc_link_create_at(link->lgr, &core_end, 1);
+	KUNIT_EXPECT_EQ(test, PTR_ERR(second), -ENOMEM);
+	smc_mem_limits[2] = most;
+	second = smc_link_create_at(link->lgr, &core_end, 1);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(second));
+	KUNIT_EXPECT_NOT_NULL(test, second->account);
+
+	/* the charge ends with the queues */
+	WRITE_ONCE(second->is_kept, true);
+	smc_link_destroy(second);
+	KUNIT_EXPECT_NULL(test, second->account);
+	sk_free(sk);
 }
 
 /* A region has to be mapped on each link, also on a later one. */
@@ -2807,6 +2930,9 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(lid_03_a_link_never_connected_can_be_given_up),
 	KUNIT_CASE(rkey_02_rmbs_suit_the_least_of_the_rnics),
 	KUNIT_CASE(lgt_02_of_too_many_empty_groups_the_oldest_end),
+	KUNIT_CASE(a_peer_has_a_limited_number_of_busy_groups),
+	KUNIT_CASE(a_host_has_a_limited_number_of_groups),
+	KUNIT_CASE(a_group_and_its_queues_are_charged),
 	KUNIT_CASE(err_57_attempts_that_fail_leave_nothing_behind),
 	KUNIT_CASE(err_59_a_group_does_not_keep_links_without_end),
 	KUNIT_CASE(lgt_02_an_empty_group_serves_the_next),

@@ -249,7 +249,9 @@ static void table_peer_addr(const struct sock *sk, struct in6_addr *peer)
 #define smc_lgr_unreserve		table_unreserve
 #define smc_link_connect(...)		0
 #define smc_link_create(...)		ERR_PTR(-ENOMEM)
+#define smc_lgr_charge(...)		0
 #define smc_llc_arm_idle(...)		((void)0)
+#define smc_llc_end_surplus(...)	((void)0)
 #define smc_llc_declined		table_llc_declined
 #define smc_llc_probe_group			table_doubt
 #define smc_llc_init(...)		((void)0)
@@ -264,6 +266,7 @@ static void table_peer_addr(const struct sock *sk, struct in6_addr *peer)
 #define smc_path_may_be_local(...)	false
 #define smc_rtoken_find(...)		(-1)
 #define smc_sock_drop_conn		table_drop_conn
+#define smc_sock_get_payer(...)		((struct sock *)NULL)
 #define smc_sock_make_conn(...)		0
 #define smc_sock_queue			table_queue
 #define smc_sock_queue_delayed		table_queue_delayed

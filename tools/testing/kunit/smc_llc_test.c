@@ -261,6 +261,7 @@ static int eng_net_init(struct net *net)
 	set->lgr_idle_ms = 3600000;
 	set->llc.confirm_link = 60000;
 	set->llc.first_reply = 60000;
+	set->max_lgrs_per_peer = 64;
 	set->llc.add_link = 60000;
 	set->llc.add_link_deployed = 60000;
 	set->llc.reply = 60000;
@@ -297,15 +298,20 @@ static int eng_suite_init(struct kunit_suite *suite)
 	if (rc)
 		return rc;
 	smc_link_init(&eng_ops);
-	rc = smc_core_init();
+	rc = smc_mem_init();
 	if (rc)
 		goto unregister;
+	rc = smc_core_init();
+	if (rc)
+		goto uncharge;
 	rc = smc_llc_init_module();
 	if (rc)
 		goto exit;
 	return 0;
 exit:
 	smc_core_exit();
+uncharge:
+	smc_mem_exit();
 unregister:
 	unregister_pernet_subsys(&eng_net_ops);
 	return rc;
@@ -315,6 +321,7 @@ static void eng_suite_exit(struct kunit_suite *suite)
 {
 	smc_core_exit();
 	smc_llc_exit_module();
+	smc_mem_exit();
 	unregister_pernet_subsys(&eng_net_ops);
 }
 

@@ -60,6 +60,7 @@ static int nl_net_init(struct net *net)
 	struct smc_pernet *sn = smc_net(net);
 
 	sn->stats = alloc_percpu(struct smc_stats_cpu);
+	sn->set.max_lgrs_per_peer = NL_GROUPS;
 	return sn->stats ? smc_net_init(net) : -ENOMEM;
 }
 

@@ -29,6 +29,8 @@ static unsigned long sock_nr_steps;
 
 #define xa_find(...)	(sock_nr_steps++, xa_find(__VA_ARGS__))
 
+/* not where other xarrays are made: lockdep would take their locks for one */
+#include "../../../net/smc/rdma/smc_net.c"
 #include "../../../net/smc/sock/smc_sock.c"
 #include "../../../net/smc/sock/smc_wake.c"
 
