@@ -966,23 +966,38 @@ out_stats:
 	return rc;
 }
 
-static void __net_exit smc_exit_net(struct net *net)
+/* One worker of the host ends namespaces, so nothing waits for peers here. */
+static void __net_exit smc_pre_exit_net(struct net *net)
 {
+	WRITE_ONCE(smc_net(net)->is_ending, true);
 	smc_llc_end_all(net);
-	smc_lgr_end_all(net);
-	smc_sysctl_exit_net(net);
-	smc_policy_flush(net);
-	smc_pnet_flush(net);
-	smc_peer_exit_net(net);
-	smc_fallback_exit_net(net);
-	smc_stats_exit_net(net);
+}
+
+/* The peers of all namespaces that end together share one time limit. */
+static void __net_exit smc_exit_nets(struct list_head *nets)
+{
+	struct net *net;
+
+	smc_llc_await_end(false);
+	list_for_each_entry(net, nets, exit_list)
+		smc_lgr_terminate_all(net);
+	list_for_each_entry(net, nets, exit_list) {
+		smc_lgr_wait_none(net);
+		smc_sysctl_exit_net(net);
+		smc_policy_flush(net);
+		smc_pnet_flush(net);
+		smc_peer_exit_net(net);
+		smc_fallback_exit_net(net);
+		smc_stats_exit_net(net);
+	}
 }
 
 static struct pernet_operations smc_net_ops = {
-	.init	= smc_init_net,
-	.exit	= smc_exit_net,
-	.id	= &smc_net_id,
-	.size	= sizeof(struct smc_pernet),
+	.init		= smc_init_net,
+	.pre_exit	= smc_pre_exit_net,
+	.exit_batch	= smc_exit_nets,
+	.id		= &smc_net_id,
+	.size		= sizeof(struct smc_pernet),
 };
 
 /*
@@ -992,6 +1007,7 @@ static struct pernet_operations smc_net_ops = {
 static int smc_reboot(struct notifier_block *nb, unsigned long action, void *data)
 {
 	smc_llc_end_all(NULL);
+	smc_llc_await_end(true);
 	return NOTIFY_DONE;
 }
 
@@ -1093,7 +1109,9 @@ static void __exit smc_exit(void)
 	smc_pool_exit();
 	/* send DELETE LINK to the peers, PEER-01 */
 	smc_llc_end_all(NULL);
-	smc_lgr_end_all(NULL);
+	smc_llc_await_end(true);
+	smc_lgr_terminate_all(NULL);
+	smc_lgr_wait_none(NULL);
 	smc_core_exit();
 	smc_ib_exit();
 	smc_sock_exit();

@@ -1182,6 +1182,12 @@ void smc_llc_give_up_link(struct smc_link_group *lgr, u8 index)
 	smc_llc_report(lgr, SMC_LLC_EV_REQ_DELETE_LINK, index, true, SMC_LLC_DELETE_OPERATOR);
 }
 
+/* Wait for all groups, or those of namespaces that end, until @until, in jiffies. */
+struct llc_ending {
+	bool is_for_all;
+	unsigned long until;
+};
+
 /* A group that was just listed has no engine yet, nor a link to send on. */
 static bool llc_may_end(const struct smc_link_group *lgr)
 {
@@ -1195,31 +1201,45 @@ static void llc_end_one(struct smc_link_group *lgr, void *arg)
 		smc_llc_end_group(lgr, SMC_LLC_DELETE_OPERATOR, true);
 }
 
+/**
+ * smc_llc_end_all() - begin to end groups because their namespace or the module goes away
+ * @net: groups of this namespace, NULL for all
+ *
+ * Peers learn it from DELETE LINK rather than from silence. RFC 7609 4.8.3; PEER-01.
+ *
+ * Context: Process context. Expects no lock held.
+ */
+void smc_llc_end_all(struct net *net)
+{
+	smc_lgr_for_each(net, llc_end_one, NULL);
+}
+
 static void llc_wait_one(struct smc_link_group *lgr, void *arg)
 {
-	const unsigned long *until = arg;
-	long left = *until - jiffies;
+	const struct llc_ending *ending = arg;
+	long left = ending->until - jiffies;
 
-	if (llc_may_end(lgr) && left > 0)
+	if ((ending->is_for_all || READ_ONCE(smc_net(lgr->key.net)->is_ending)) &&
+	    llc_may_end(lgr) && left > 0)
 		wait_event_timeout(lgr->waitq, smc_lgr_is_down(lgr), left);
 }
 
 /**
- * smc_llc_end_all() - end groups because their namespace or the module goes away
- * @net: groups of this namespace, NULL for all
+ * smc_llc_await_end() - wait for the peers of the groups that smc_llc_end_all() ends
+ * @is_for_all: wait for all groups; otherwise for those of namespaces that end
  *
- * Peers learn it from DELETE LINK rather than from silence. Waits LLC_END_ALL_MS in all,
- * whatever timers a namespace has set. RFC 7609 4.8.3; PEER-01.
+ * Waits LLC_END_ALL_MS in all, whatever the number of namespaces and the timers they have set.
  *
  * Context: Process context, sleeps. Expects no lock held.
  */
-void smc_llc_end_all(struct net *net)
+void smc_llc_await_end(bool is_for_all)
 {
-	unsigned long until;
+	struct llc_ending ending = {
+		.is_for_all = is_for_all,
+		.until = jiffies + msecs_to_jiffies(LLC_END_ALL_MS),
+	};
 
-	smc_lgr_for_each(net, llc_end_one, NULL);
-	until = jiffies + msecs_to_jiffies(LLC_END_ALL_MS);
-	smc_lgr_for_each(net, llc_wait_one, &until);
+	smc_lgr_for_each(NULL, llc_wait_one, &ending);
 }
 
 /**

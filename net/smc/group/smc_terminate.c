@@ -138,13 +138,12 @@ static void lgr_terminate_one(struct smc_link_group *lgr, void *arg)
 }
 
 /**
- * smc_lgr_end_all() - end groups and wait until they are freed
+ * smc_lgr_terminate_all() - end groups at once
  * @net: the namespace whose groups, without sockets; NULL for all
  *
- * Context: Process context, sleeps.
+ * Context: Process context. smc_lgr_wait_none() waits until they are freed.
  */
-void smc_lgr_end_all(struct net *net)
+void smc_lgr_terminate_all(struct net *net)
 {
 	smc_lgr_for_each(net, lgr_terminate_one, NULL);
-	smc_lgr_wait_none(net);
 }

@@ -8,6 +8,6 @@
 void smc_lgr_activate(struct smc_link_group *lgr);
 void smc_lgr_fail(struct smc_link_group *lgr, enum smc_decline decline);
 void smc_lgr_terminate(struct smc_link_group *lgr, const char *why);
-void smc_lgr_end_all(struct net *net);
+void smc_lgr_terminate_all(struct net *net);
 
 #endif /* SMC_TERMINATE_H */

@@ -176,6 +176,7 @@ struct smc_pernet {
 	spinlock_t idle_lock;			/* protects the next two fields */
 	struct list_head idle_lgrs;		/* groups without connections, the oldest first */
 	int nr_idle_lgrs;
+	bool is_ending;				/* its groups end */
 	struct smc_fallback_log *fallback_log;	/* smc_fallback.c; allocated on first use */
 	struct smc_peer_memory *peer_memory;	/* smc_peer.c */
 	struct smc_pnet_table __rcu *pnet;	/* smc_pnet.c; NULL without entries */

@@ -992,6 +992,32 @@ static void lgt_02_a_surplus_group_ends_though_it_is_armed_late(struct kunit *te
 	smc_lgr_wait_none(NULL);
 }
 
+/* A client waits for the server's answer, which does not come; the worker that ends namespaces does not. */
+static void peer_01_a_namespace_that_ends_says_so_without_a_wait(struct kunit *test)
+{
+	struct smc_link *link = eng_up(test, false, 1);
+	struct smc_link_group *lgr = link->lgr;
+	unsigned long began = jiffies;
+	unsigned int before = eng_lab->nr_sent;
+
+	/* no namespace ends so far */
+	smc_llc_await_end(false);
+	smc_llc_end_all(&init_net);
+	/* not a matter of speed: each wait would take its whole time */
+	KUNIT_EXPECT_LT(test, (long)(jiffies - began), (long)msecs_to_jiffies(LLC_END_ALL_MS));
+	eng_settle(lgr);
+	KUNIT_EXPECT_EQ(test, eng_lab->nr_sent, before + 1);
+	KUNIT_EXPECT_TRUE(test, eng_sent(test, SMC_LLC_DELETE_LINK).type == SMC_LLC_DELETE_LINK);
+	KUNIT_EXPECT_FALSE(test, smc_lgr_is_down(lgr));
+	/* with the time of all namespaces over, the rest ends at once */
+	smc_net(&init_net)->is_ending = true;
+	smc_llc_await_end(false);
+	KUNIT_EXPECT_GE(test, (long)(jiffies - began), (long)msecs_to_jiffies(LLC_END_ALL_MS));
+	smc_net(&init_net)->is_ending = false;
+	smc_lgr_terminate_all(&init_net);
+	KUNIT_EXPECT_TRUE(test, smc_lgr_is_down(lgr));
+}
+
 static struct smc_buf *eng_leaving(struct smc_link_group *lgr)
 {
 	struct smc_buf *buf;
@@ -1099,6 +1125,7 @@ static struct kunit_case eng_cases[] = {
 	KUNIT_CASE(rkey_20_amb_21_an_rmb_that_leaves_is_announced),
 	KUNIT_CASE(rmb_25_a_changed_idle_time_acts_at_once),
 	KUNIT_CASE(lgt_02_a_surplus_group_ends_though_it_is_armed_late),
+	KUNIT_CASE(peer_01_a_namespace_that_ends_says_so_without_a_wait),
 	{}
 };
 
