@@ -943,6 +943,7 @@ static const struct smc_sock_works smc_works = {
 	.event		 = smc_event,
 };
 
+/* Most namespaces never use SMC: what only sockets need comes with the first one. */
 static int __net_init smc_init_net(struct net *net)
 {
 	int rc;
@@ -950,19 +951,10 @@ static int __net_init smc_init_net(struct net *net)
 	rc = smc_net_init(net) ?: smc_stats_init_net(net);
 	if (rc)
 		return rc;
-	rc = smc_peer_init_net(net);
-	if (rc)
-		goto out_stats;
 	smc_path_init_net(net);
 	rc = smc_sysctl_init_net(net);
 	if (rc)
-		goto out_peer;
-	return 0;
-
-out_peer:
-	smc_peer_exit_net(net);
-out_stats:
-	smc_stats_exit_net(net);
+		smc_stats_exit_net(net);
 	return rc;
 }
 
@@ -989,6 +981,7 @@ static void __net_exit smc_exit_nets(struct list_head *nets)
 		smc_peer_exit_net(net);
 		smc_fallback_exit_net(net);
 		smc_stats_exit_net(net);
+		smc_net_release(net);
 	}
 }
 

@@ -326,9 +326,9 @@ static int link_publish(struct smc_link *link)
  * It is taken down with its group, or by smc_link_destroy().
  *
  * Context: Process context, may sleep. Expects no lock held. Takes lgr->lock.
- * Return: the link; ERR_PTR(-ENOMEM), also without room in smc_mem_charge(); ERR_PTR(-ENOSPC) if the group has had too many;
- *	   ERR_PTR(-ECONNABORTED) if it is down; ERR_PTR(-EBUSY) if the place is taken; or what
- *	   smc_wr_create() returns.
+ * Return: the link; ERR_PTR(-ENOMEM), also if smc_mem_charge() has no room; ERR_PTR(-ENOSPC) if
+ *	   the group has had too many; ERR_PTR(-ECONNABORTED) if it is down; ERR_PTR(-EBUSY) if
+ *	   the place is taken; or what smc_wr_create() returns.
  */
 struct smc_link *smc_link_create_at(struct smc_link_group *lgr, const struct smc_ib_end *end,
 				    unsigned int index)

@@ -64,11 +64,23 @@ static int smc_netlink_dump_ueid(struct sk_buff *skb, struct netlink_callback *c
 	return skb->len;
 }
 
+/* All namespaces share the EIDs of the host. */
+static int smc_netlink_check_host(struct genl_info *info)
+{
+	if (net_eq(genl_info_net(info), &init_net))
+		return 0;
+	GENL_SET_ERR_MSG(info, "EIDs are changed in the initial network namespace");
+	return -EPERM;
+}
+
 /* The attribute must be an EID with its final NUL. */
 static int smc_netlink_change_ueid(struct sk_buff *skb, struct genl_info *info)
 {
 	const struct nlattr *attr = info->attrs[SMC_NLA_EID_TABLE_ENTRY];
+	int rc = smc_netlink_check_host(info);
 
+	if (rc)
+		return rc;
 	if (!attr || nla_len(attr) != SMC_EID_LEN + 1)
 		return -EINVAL;
 	if (info->genlhdr->cmd == SMC_NETLINK_ADD_UEID)
@@ -78,8 +90,11 @@ static int smc_netlink_change_ueid(struct sk_buff *skb, struct genl_info *info)
 
 static int smc_netlink_flush_ueid(struct sk_buff *skb, struct genl_info *info)
 {
-	smc_eid_flush();
-	return 0;
+	int rc = smc_netlink_check_host(info);
+
+	if (!rc)
+		smc_eid_flush();
+	return rc;
 }
 
 static int smc_netlink_put_host(struct sk_buff *skb)

@@ -26,11 +26,13 @@ static const char * const smc_stat_names[SMC_STAT_NR] = {
  */
 u64 smc_stats_get(const struct net *net, enum smc_stat id)
 {
+	const struct smc_stats_cpu __percpu *stats = READ_ONCE(smc_net(net)->stats);
 	u64 sum = 0;
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		sum += READ_ONCE(per_cpu_ptr(smc_net(net)->stats, cpu)->value[id]);
+		if (stats)
+			sum += READ_ONCE(per_cpu_ptr(stats, cpu)->value[id]);
 	return sum;
 }
 
@@ -45,14 +47,13 @@ u64 smc_stats_get(const struct net *net, enum smc_stat id)
  */
 u64 smc_stats_get_fallback(const struct net *net, bool is_server, enum smc_reason reason)
 {
-	const struct smc_stats_cpu *stats;
+	const struct smc_stats_cpu __percpu *stats = READ_ONCE(smc_net(net)->stats);
 	u64 sum = 0;
 	int cpu;
 
-	for_each_possible_cpu(cpu) {
-		stats = per_cpu_ptr(smc_net(net)->stats, cpu);
-		sum += READ_ONCE(stats->fallback[is_server][reason]);
-	}
+	for_each_possible_cpu(cpu)
+		if (stats)
+			sum += READ_ONCE(per_cpu_ptr(stats, cpu)->fallback[is_server][reason]);
 	return sum;
 }
 
@@ -67,7 +68,7 @@ static int smc_stats_show(struct seq_file *seq, void *v)
 }
 
 /**
- * smc_stats_init_net() - create the counters of a namespace and their file
+ * smc_stats_init_net() - create the file of a namespace's counters
  * @net: the namespace
  *
  * Context: Process context, may sleep.
@@ -75,15 +76,8 @@ static int smc_stats_show(struct seq_file *seq, void *v)
  */
 int smc_stats_init_net(struct net *net)
 {
-	struct smc_pernet *sn = smc_net(net);
-
-	sn->stats = alloc_percpu(struct smc_stats_cpu);
-	if (!sn->stats)
+	if (!proc_create_net_single("smc_stats", 0444, net->proc_net, smc_stats_show, NULL))
 		return -ENOMEM;
-	if (!proc_create_net_single("smc_stats", 0444, net->proc_net, smc_stats_show, NULL)) {
-		free_percpu(sn->stats);
-		return -ENOMEM;
-	}
 	return 0;
 }
 
@@ -96,5 +90,4 @@ int smc_stats_init_net(struct net *net)
 void smc_stats_exit_net(struct net *net)
 {
 	remove_proc_entry("smc_stats", net->proc_net);
-	free_percpu(smc_net(net)->stats);
 }

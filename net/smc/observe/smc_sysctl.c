@@ -132,7 +132,7 @@ int smc_sysctl_init_net(struct net *net)
 	unsigned int nr;
 
 	/* one more entry stays zero, the end mark of older kernels */
-	sn->table = kcalloc(SMC_SYSCTL_NR + 1, sizeof(*sn->table), GFP_KERNEL);
+	sn->table = kcalloc(SMC_SYSCTL_NR + 1, sizeof(*sn->table), GFP_KERNEL_ACCOUNT);
 	if (!sn->table)
 		return -ENOMEM;
 	nr = smc_sysctl_fill(net, sn->table, &sn->set);

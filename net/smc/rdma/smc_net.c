@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A namespace's struct smc_pernet: its index, and what other files put objects into. */
+/* A namespace's struct smc_pernet: its index, counters, and what other files put objects into. */
+#include <linux/atomic.h>
 #include <linux/cache.h>
 
 #include "rdma/smc_net.h"
@@ -24,4 +25,36 @@ int smc_net_init(struct net *net)
 	INIT_LIST_HEAD(&sn->idle_lgrs);
 	xa_init_flags(&sn->socks, XA_FLAGS_ALLOC | XA_FLAGS_LOCK_BH | XA_FLAGS_ACCOUNT);
 	return 0;
+}
+
+/**
+ * smc_net_prepare() - allocate the counters of a namespace, before its first socket
+ * @net: the namespace; without memory it does not count
+ *
+ * Most namespaces of a host never use SMC.
+ *
+ * Context: Process context, may sleep.
+ */
+void smc_net_prepare(struct net *net)
+{
+	struct smc_pernet *sn = smc_net(net);
+	struct smc_stats_cpu __percpu *stats;
+
+	if (READ_ONCE(sn->stats))
+		return;
+	stats = alloc_percpu_gfp(struct smc_stats_cpu, GFP_KERNEL_ACCOUNT);
+	/* pairs with READ_ONCE() of those that count or read */
+	if (stats && cmpxchg(&sn->stats, NULL, stats))
+		free_percpu(stats);
+}
+
+/**
+ * smc_net_release() - undo smc_net_prepare(), if it was called
+ * @net: the namespace, without sockets and groups
+ *
+ * Context: Process context, may sleep.
+ */
+void smc_net_release(struct net *net)
+{
+	free_percpu(smc_net(net)->stats);
 }

@@ -169,7 +169,7 @@ struct smc_pernet {
 	struct smc_settings set;
 	struct ctl_table_header *sysctl;
 	struct ctl_table *table;
-	struct smc_stats_cpu __percpu *stats;
+	struct smc_stats_cpu __percpu *stats;	/* from the first socket on */
 	struct smc_buf_spare spare;		/* free elements of all link groups */
 	struct xarray socks;			/* smc_sock.c; all sockets with a state */
 	atomic_t nr_lgrs;			/* smc_core.c; groups that are not freed */
@@ -178,7 +178,7 @@ struct smc_pernet {
 	int nr_idle_lgrs;
 	bool is_ending;				/* its groups end */
 	struct smc_fallback_log *fallback_log;	/* smc_fallback.c; allocated on first use */
-	struct smc_peer_memory *peer_memory;	/* smc_peer.c */
+	struct smc_peer_memory *peer_memory;	/* smc_peer.c; allocated on first use */
 	struct smc_pnet_table __rcu *pnet;	/* smc_pnet.c; NULL without entries */
 	unsigned int pnet_changes;		/* of that table */
 	struct smc_policy_table __rcu *policy;	/* smc_policy.c; NULL without rules */
@@ -198,9 +198,17 @@ static inline struct smc_pernet *smc_net(const struct net *net)
 	return net_generic(net, smc_net_id);
 }
 
+void smc_net_prepare(struct net *net);
+void smc_net_release(struct net *net);
+
+/* Nothing is counted in a namespace that never had a socket of ours. */
 static inline void smc_stat_add(const struct net *net, enum smc_stat id, u64 n)
 {
-	this_cpu_add(smc_net(net)->stats->value[id], n);
+	/* pairs with cmpxchg() in smc_net_prepare() */
+	struct smc_stats_cpu __percpu *stats = READ_ONCE(smc_net(net)->stats);
+
+	if (stats)
+		this_cpu_add(stats->value[id], n);
 }
 
 static inline void smc_stat_inc(const struct net *net, enum smc_stat id)
@@ -216,7 +224,10 @@ static inline enum smc_stat smc_stat_size(enum smc_stat first, size_t len)
 
 static inline void smc_stat_fallback(const struct net *net, bool is_server, u32 reason)
 {
-	this_cpu_inc(smc_net(net)->stats->fallback[is_server][smc_nego_reason(reason)]);
+	struct smc_stats_cpu __percpu *stats = READ_ONCE(smc_net(net)->stats);
+
+	if (stats)
+		this_cpu_inc(stats->fallback[is_server][smc_nego_reason(reason)]);
 }
 
 #endif /* SMC_NET_H */

@@ -92,26 +92,30 @@ struct smc_peer_service {
 static_assert(sizeof(struct smc_peer_service) == 48);
 
 /**
- * smc_peer_init_net() - allocate the cache of a namespace
- * @net: the namespace
+ * smc_peer_prepare() - allocate the cache of a namespace, before its first socket
+ * @net: the namespace; without memory nothing is remembered
  *
  * Context: Process context, may sleep.
- * Return: 0 or -ENOMEM.
  */
-int smc_peer_init_net(struct net *net)
+void smc_peer_prepare(struct net *net)
 {
-	struct smc_peer_memory *mem = kvzalloc(sizeof(*mem), GFP_KERNEL);
+	struct smc_pernet *sn = smc_net(net);
+	struct smc_peer_memory *mem;
 
+	if (READ_ONCE(sn->peer_memory))
+		return;
+	mem = kvzalloc(sizeof(*mem), GFP_KERNEL_ACCOUNT);
 	if (!mem)
-		return -ENOMEM;
+		return;
 	spin_lock_init(&mem->lock);
 	get_random_bytes(&mem->key, sizeof(mem->key));
-	smc_net(net)->peer_memory = mem;
-	return 0;
+	/* pairs with smp_load_acquire() in smc_peer_memory_of() */
+	if (cmpxchg(&sn->peer_memory, NULL, mem))
+		kvfree(mem);
 }
 
 /**
- * smc_peer_exit_net() - undo smc_peer_init_net()
+ * smc_peer_exit_net() - undo smc_peer_prepare(), if it was called
  * @net: the namespace
  *
  * Context: Process context, may sleep.
@@ -137,6 +141,13 @@ void smc_peer_addr(const struct sock *tsk, struct in6_addr *peer)
 	}
 #endif
 	ipv6_addr_set_v4mapped(tsk->sk_daddr, peer);
+}
+
+/* NULL in a namespace that never had a socket of ours. */
+static struct smc_peer_memory *smc_peer_memory_of(const struct net *net)
+{
+	/* pairs with cmpxchg() in smc_peer_prepare() */
+	return smp_load_acquire(&smc_net(net)->peer_memory);
 }
 
 static u64 smc_peer_host_id(const struct smc_peer_memory *mem, const struct in6_addr *peer)
@@ -217,9 +228,9 @@ static u32 smc_peer_age_ms(const struct smc_peer_slot *slot)
 }
 
 /* Copies the entry of @id if there is one. */
-static bool smc_peer_look_up(struct net *net, u64 id, struct smc_peer_slot *copy)
+static bool smc_peer_look_up(struct net *net, struct smc_peer_memory *mem, u64 id,
+			     struct smc_peer_slot *copy)
 {
-	struct smc_peer_memory *mem = smc_net(net)->peer_memory;
 	struct smc_peer_slot *slot = smc_peer_find_slot(mem, id);
 
 	/* most connections find no entry: take no lock for them */
@@ -247,12 +258,13 @@ static bool smc_peer_look_up(struct net *net, u64 id, struct smc_peer_slot *copy
 void smc_peer_remember(struct net *net, const struct in6_addr *peer, enum smc_decline reason,
 		       enum smc_peer_failure failure)
 {
-	struct smc_peer_memory *mem = smc_net(net)->peer_memory;
+	struct smc_peer_memory *mem = smc_peer_memory_of(net);
 	unsigned int age_ms = READ_ONCE(smc_net(net)->set.peer_memory_ms);
-	u64 id = smc_peer_host_id(mem, peer);
+	u64 id;
 
-	if (!age_ms)
+	if (!mem || !age_ms)
 		return;
+	id = smc_peer_host_id(mem, peer);
 	smc_stat_inc(net, SMC_STAT_PEER_REMEMBERED);
 	trace_smc_peer_failed(net, peer, reason, failure == SMC_PEER_HAS_WORKED ?
 			      age_ms / SMC_PEER_HAS_WORKED_DIV : age_ms);
@@ -274,10 +286,14 @@ void smc_peer_remember(struct net *net, const struct in6_addr *peer, enum smc_de
  */
 void smc_peer_forget(struct net *net, const struct in6_addr *peer, bool is_routed)
 {
-	struct smc_peer_memory *mem = smc_net(net)->peer_memory;
-	u64 id = smc_peer_host_id(mem, peer);
-	struct smc_peer_slot *slot = smc_peer_find_slot(mem, id);
+	struct smc_peer_memory *mem = smc_peer_memory_of(net);
+	struct smc_peer_slot *slot;
+	u64 id;
 
+	if (!mem)
+		return;
+	id = smc_peer_host_id(mem, peer);
+	slot = smc_peer_find_slot(mem, id);
 	/* most hosts have no entry: take no lock for them */
 	if (!data_race(slot->failures))
 		return;
@@ -299,9 +315,10 @@ void smc_peer_forget(struct net *net, const struct in6_addr *peer, bool is_route
 enum smc_decline smc_peer_recall(struct net *net, const struct in6_addr *peer, bool is_client,
 				 u32 *age_ms)
 {
+	struct smc_peer_memory *mem = smc_peer_memory_of(net);
 	struct smc_peer_slot slot;
 
-	if (!smc_peer_look_up(net, smc_peer_host_id(smc_net(net)->peer_memory, peer), &slot) ||
+	if (!mem || !smc_peer_look_up(net, mem, smc_peer_host_id(mem, peer), &slot) ||
 	    slot.failure == SMC_PEER_ROUTED_PATH ||
 	    (slot.failure == SMC_PEER_HAS_WORKED && !is_client))
 		return SMC_DECLINE_NONE;
@@ -319,9 +336,10 @@ enum smc_decline smc_peer_recall(struct net *net, const struct in6_addr *peer, b
  */
 bool smc_peer_recall_routed(struct net *net, const struct in6_addr *peer)
 {
+	struct smc_peer_memory *mem = smc_peer_memory_of(net);
 	struct smc_peer_slot slot;
 
-	return smc_peer_look_up(net, smc_peer_host_id(smc_net(net)->peer_memory, peer), &slot) &&
+	return mem && smc_peer_look_up(net, mem, smc_peer_host_id(mem, peer), &slot) &&
 	       slot.failure == SMC_PEER_ROUTED_PATH;
 }
 
@@ -386,10 +404,10 @@ void smc_peer_declined(const struct sock *tsk, const struct sockaddr *addr,
 {
 	struct smc_peer_service name = smc_peer_name_service(tsk, addr);
 	struct net *net = sock_net(tsk);
-	struct smc_peer_memory *mem = smc_net(net)->peer_memory;
+	struct smc_peer_memory *mem = smc_peer_memory_of(net);
 
 	/* as where the peer does not know SMC */
-	if (!smc_peer_is_lasting(reason, diagnosis) ||
+	if (!mem || !smc_peer_is_lasting(reason, diagnosis) ||
 	    !smc_peer_count_decline(mem, &name, reason, diagnosis))
 		return;
 	smc_stat_inc(net, SMC_STAT_SERVICE_PAUSED);
@@ -407,11 +425,15 @@ void smc_peer_declined(const struct sock *tsk, const struct sockaddr *addr,
  */
 void smc_peer_agreed(const struct sock *tsk, const struct sockaddr *addr)
 {
-	struct smc_peer_memory *mem = smc_net(sock_net(tsk))->peer_memory;
+	struct smc_peer_memory *mem = smc_peer_memory_of(sock_net(tsk));
 	struct smc_peer_service name = smc_peer_name_service(tsk, addr);
-	u64 id = smc_peer_service_id(mem, &name);
-	struct smc_peer_slot *slot = smc_peer_find_slot(mem, id);
+	struct smc_peer_slot *slot;
+	u64 id;
 
+	if (!mem)
+		return;
+	id = smc_peer_service_id(mem, &name);
+	slot = smc_peer_find_slot(mem, id);
 	guard(spinlock_bh)(&mem->lock);
 	/* a service that has not declined lately needs no slot */
 	if (slot->id == id) {
@@ -435,10 +457,10 @@ enum smc_decline smc_peer_recall_service(const struct sock *tsk, const struct so
 {
 	struct smc_peer_service name = smc_peer_name_service(tsk, addr);
 	struct net *net = sock_net(tsk);
-	u64 id = smc_peer_service_id(smc_net(net)->peer_memory, &name);
+	struct smc_peer_memory *mem = smc_peer_memory_of(net);
 	struct smc_peer_slot slot;
 
-	if (!smc_peer_look_up(net, id, &slot))
+	if (!mem || !smc_peer_look_up(net, mem, smc_peer_service_id(mem, &name), &slot))
 		return SMC_DECLINE_NONE;
 	*diagnosis = slot.diagnosis;
 	*age_ms = smc_peer_age_ms(&slot);
@@ -462,10 +484,12 @@ static bool smc_peer_counts(const struct net *net, const struct smc_peer_slot *s
  */
 bool smc_peer_next(struct net *net, unsigned int *pos, struct smc_peer_entry *entry)
 {
-	struct smc_peer_memory *mem = smc_net(net)->peer_memory;
+	struct smc_peer_memory *mem = smc_peer_memory_of(net);
 	const struct smc_peer_slot *slot;
 	u32 age_ms, max_ms;
 
+	if (!mem)
+		return false;
 	guard(spinlock_bh)(&mem->lock);
 	while (*pos < SMC_PEER_SLOTS) {
 		slot = &mem->slot[(*pos)++];
@@ -494,9 +518,11 @@ bool smc_peer_next(struct net *net, unsigned int *pos, struct smc_peer_entry *en
  */
 unsigned int smc_peer_clear(struct net *net, const struct in6_addr *addr, u16 port)
 {
-	struct smc_peer_memory *mem = smc_net(net)->peer_memory;
+	struct smc_peer_memory *mem = smc_peer_memory_of(net);
 	unsigned int i, nr = 0;
 
+	if (!mem)
+		return 0;
 	guard(spinlock_bh)(&mem->lock);
 	for (i = 0; i < SMC_PEER_SLOTS; i++) {
 		struct smc_peer_slot *slot = &mem->slot[i];

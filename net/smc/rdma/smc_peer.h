@@ -40,7 +40,7 @@ struct smc_peer_entry {
 	u32 left_ms;
 };
 
-int smc_peer_init_net(struct net *net);
+void smc_peer_prepare(struct net *net);
 void smc_peer_exit_net(struct net *net);
 
 void smc_peer_addr(const struct sock *tsk, struct in6_addr *peer);

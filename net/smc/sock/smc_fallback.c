@@ -40,7 +40,7 @@ void smc_fallback_prepare(struct net *net)
 
 	if (READ_ONCE(sn->fallback_log))
 		return;
-	log = kvzalloc(sizeof(*log), GFP_KERNEL);
+	log = kvzalloc(sizeof(*log), GFP_KERNEL_ACCOUNT);
 	if (!log)
 		return;
 	spin_lock_init(&log->lock);

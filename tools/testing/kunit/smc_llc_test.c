@@ -271,10 +271,8 @@ static int eng_net_init(struct net *net)
 	set->llc.rkey_retry = 60000;
 	if (!sn->stats)
 		return -ENOMEM;
-	if (!smc_peer_init_net(net))
-		return smc_net_init(net);
-	free_percpu(sn->stats);
-	return -ENOMEM;
+	smc_peer_prepare(net);
+	return smc_net_init(net);
 }
 
 static void eng_net_exit(struct net *net)

@@ -60,7 +60,7 @@ static int nl_net_init(struct net *net)
 	struct smc_pernet *sn = smc_net(net);
 
 	sn->stats = alloc_percpu(struct smc_stats_cpu);
-	sn->set.max_lgrs_per_peer = NL_GROUPS;
+	sn->set.max_lgrs_per_peer = 2 * NL_GROUPS;
 	return sn->stats ? smc_net_init(net) : -ENOMEM;
 }
 
@@ -485,6 +485,25 @@ static void nl_note_reason(struct kunit *test, const struct nlmsghdr *nlh)
 	}
 }
 
+static void a_namespace_without_sockets_has_no_counters(struct kunit *test)
+{
+	struct smc_pernet *sn = smc_net(&init_net);
+	struct smc_stats_cpu __percpu *had = sn->stats;
+
+	sn->stats = NULL;
+	smc_stat_inc(&init_net, SMC_STAT_CLIENT_TCP);
+	smc_stat_fallback(&init_net, true, SMC_DECLINE_MEM);
+	KUNIT_EXPECT_EQ(test, smc_stats_get(&init_net, SMC_STAT_CLIENT_TCP), 0ULL);
+	KUNIT_EXPECT_EQ(test, smc_stats_get_fallback(&init_net, true, SMC_REASON_MEM), 0ULL);
+	/* the first socket brings them */
+	smc_net_prepare(&init_net);
+	KUNIT_EXPECT_NOT_NULL(test, (__force void *)sn->stats);
+	smc_stat_inc(&init_net, SMC_STAT_CLIENT_TCP);
+	KUNIT_EXPECT_EQ(test, smc_stats_get(&init_net, SMC_STAT_CLIENT_TCP), 1ULL);
+	smc_net_release(&init_net);
+	sn->stats = had;
+}
+
 static void reasons_are_counted_at_both_sides_and_beyond_16_bits(struct kunit *test)
 {
 	struct smc_stats_cpu *stats = get_cpu_ptr(smc_net(&init_net)->stats);
@@ -542,6 +561,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(lg_09_a_group_is_described_in_full),
 	KUNIT_CASE(groups_of_one_peer_are_added_up),
 	KUNIT_CASE(a_dump_of_peers_may_end_early),
+	KUNIT_CASE(a_namespace_without_sockets_has_no_counters),
 	KUNIT_CASE(reasons_are_counted_at_both_sides_and_beyond_16_bits),
 	KUNIT_CASE(sizes_are_classed_as_by_deployed_tools),
 	{}

@@ -57,12 +57,14 @@ static int peer_init(struct kunit *test)
 	smc_net(&init_net)->set.peer_memory_ms = PEER_MEMORY_MS;
 	service_socket.sk.sk_family = AF_INET;
 	sock_net_set(&service_socket.sk, &init_net);
-	return smc_peer_init_net(&init_net);
+	smc_peer_prepare(&init_net);
+	return smc_net(&init_net)->peer_memory ? 0 : -ENOMEM;
 }
 
 static void peer_exit(struct kunit *test)
 {
 	smc_peer_exit_net(&init_net);
+	smc_net(&init_net)->peer_memory = NULL;
 }
 
 /* Moves all entries into the past. */
@@ -129,6 +131,29 @@ static struct sockaddr_in service_in_same_slot(void)
 		other.sin_addr.s_addr++;
 	while (service_id(&other) % SMC_PEER_SLOTS != slot);
 	return other;
+}
+
+/* Its owner may ask, and nothing is remembered. */
+static void a_namespace_without_sockets_has_no_memory(struct kunit *test)
+{
+	struct smc_pernet *sn = smc_net(&init_net);
+	struct smc_peer_memory *mem = sn->peer_memory;
+	struct smc_peer_entry entry;
+	unsigned int pos = 0;
+
+	sn->peer_memory = NULL;
+	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_TIMEOUT_CL, SMC_PEER_FIRST_CONTACT);
+	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_NONE);
+	KUNIT_EXPECT_FALSE(test, smc_peer_recall_routed(&init_net, &peer_a));
+	smc_peer_forget(&init_net, &peer_a, true);
+	service_declines(SMC_DECLINE_CNFERR, SMC_PEER_DECLINES);
+	smc_peer_agreed(&service_socket.sk, SERVICE);
+	KUNIT_EXPECT_FALSE(test, smc_peer_next(&init_net, &pos, &entry));
+	KUNIT_EXPECT_EQ(test, smc_peer_clear(&init_net, NULL, 0), 0U);
+	/* the first socket brings it, the others find it */
+	sn->peer_memory = mem;
+	smc_peer_prepare(&init_net);
+	KUNIT_EXPECT_PTR_EQ(test, sn->peer_memory, mem);
 }
 
 static void a_path_that_never_worked_is_not_tried_by_either_side(struct kunit *test)
@@ -487,6 +512,7 @@ static void entries_are_removed_one_by_one(struct kunit *test)
 }
 
 static struct kunit_case cases[] = {
+	KUNIT_CASE(a_namespace_without_sockets_has_no_memory),
 	KUNIT_CASE(a_path_that_never_worked_is_not_tried_by_either_side),
 	KUNIT_CASE(a_path_that_has_worked_is_tried_when_the_peer_proposes_and_sooner),
 	KUNIT_CASE(a_change_of_an_rnic_or_a_group_that_is_up_ends_it),

@@ -15,6 +15,7 @@
 #include "../../../net/smc/sock/smc_fallback.h"
 #include "../../../net/smc/sock/smc_listener.h"
 #include "../../../net/smc/rdma/smc_net.h"
+#include "../../../net/smc/rdma/smc_peer.h"
 #include "../../../net/smc/sock/smc_sock.h"
 #include "../../../net/smc/sock/smc_wake.h"
 
@@ -70,6 +71,8 @@ static void tcp_wake_error(struct sock *sk)
 	smc_wake_error(sk);
 }
 
+#define smc_net_prepare(...)		((void)0)
+#define smc_peer_prepare(...)		((void)0)
 #define smc_fallback_prepare(...)	((void)0)
 #define smc_fallback_remember		tcp_remember
 #define smc_sock_pend			tcp_pend

@@ -126,6 +126,11 @@ def tool(h):
         h.equal(ctypes.CDLL(None).unshare(CLONE_NEWNET), 0, "unshare")
         with genl.Family("SMC_GEN_NETLINK") as inside:
             h.equal(eids(genl, inside), had, "EIDs in another namespace")
+            # which does not change them, even for root
+            for cmd in (ADD, REMOVE, FLUSH):
+                attrs = entry(genl, had[0][:32].decode()) if cmd != FLUSH else b""
+                says(h, inside, cmd, attrs, errno.EPERM, f"command {cmd} in another namespace")
+            h.equal(eids(genl, f), had, "EIDs of the host after that")
             # the limit is each namespace's own
             limit_is(h, genl, inside, 0, "in another namespace")
             says(h, inside, ENABLE_LIMIT, b"", 0, "enable the limit there")
