@@ -579,6 +579,8 @@ static int lgr_publish_buf(struct smc_link_group *lgr, struct smc_buf *buf)
 	return rc;
 }
 
+static void pool_make_room(unsigned long bytes);
+
 /**
  * smc_pool_grow() - add a region to a pool
  * @lgr: the group; the caller has the turn to grow it
@@ -586,6 +588,8 @@ static int lgr_publish_buf(struct smc_link_group *lgr, struct smc_buf *buf)
  * @size: of an element
  * @is_up: the group is up: the region is registered and, if it is an RMB, announced
  * @elem: filled on success with the first element
+ *
+ * Without memory, or at the limit of the host, idle regions of all groups go, for later calls.
  *
  * Context: Process context, sleeps; for an RMB of a group that is up, until the peer has answered.
  *	    Expects no lock held. Takes lgr->lock.
@@ -598,8 +602,11 @@ int smc_pool_grow(struct smc_link_group *lgr, struct smc_buf_pool *pool, u32 siz
 	struct smc_buf *buf = smc_buf_alloc(pool, size, READ_ONCE(lgr->max_pages));
 	int rc;
 
-	if (IS_ERR(buf))
+	if (IS_ERR(buf)) {
+		if (PTR_ERR(buf) == -ENOMEM)
+			pool_make_room(size);
 		return PTR_ERR(buf);
+	}
 	rc = smc_pool_add(lgr, pool, buf, elem);
 	if (rc)
 		return rc;
@@ -775,7 +782,10 @@ void smc_pool_end_grow(struct smc_link_group *lgr)
 		smc_core_queue_patient(lgr, &lgr->llc.sweep_work);
 }
 
-/* Bytes in regions without a connection, less those already requested. */
+/*
+ * Bytes in regions without a connection, less those already requested. A region with a connection
+ * is registered as a whole, so its unused elements stay.
+ */
 static unsigned long llc_idle_mem(const struct smc_link_group *lgr)
 {
 	unsigned long idle = READ_ONCE(lgr->rmbs.idle) + READ_ONCE(lgr->sends.idle);
@@ -806,8 +816,9 @@ static unsigned long llc_reclaim(struct smc_link_group *lgr, unsigned long want)
  * smc_pool_trim() - bound unused rings after a connection gave rings back
  * @lgr: the group
  *
- * Beyond net.smc.spare_mem, idle regions of this group go. If several connections give
- * back at the same time, only the last may find a region idle.
+ * Where the namespace has more than net.smc.spare_mem unused, and this group more than its
+ * share of that, idle regions of this group go. If several connections give back at the same
+ * time, only the last may find a region idle.
  *
  * Context: Any context.
  */
@@ -816,7 +827,8 @@ void smc_pool_trim(struct smc_link_group *lgr)
 	unsigned long excess = smc_buf_excess(&smc_net(lgr->key.net)->spare);
 
 	if (excess)
-		llc_reclaim(lgr, excess);
+		llc_reclaim(lgr, min(excess, smc_buf_surplus(&lgr->sends) +
+					     smc_buf_surplus(&lgr->rmbs)));
 }
 
 static struct shrinker *smc_shrinker;
@@ -841,6 +853,11 @@ static void shrink_reclaim(struct smc_link_group *lgr, void *arg)
 	unsigned long *left = arg;
 
 	*left -= llc_reclaim(lgr, *left);
+}
+
+static void pool_make_room(unsigned long bytes)
+{
+	smc_lgr_for_each(NULL, shrink_reclaim, &bytes);
 }
 
 static unsigned long shrink_scan(struct shrinker *shrinker, struct shrink_control *sc)

@@ -9,7 +9,9 @@
  *   smc_buf_map_link() and smc_buf_register() for each link, and after the peer's
  *   confirmation smc_buf_set_ready(), which makes the region available to all. Each new
  *   region of a size has twice the elements of the last one, so many connections need few
- *   registrations. A setting bounds the unused elements of all pools of a namespace.
+ *   registrations. A setting bounds the unused elements of all pools of a namespace, and
+ *   another one all regions of the host. A region with one element in use stays whole, so
+ *   elements are taken where the fewest are free: the other regions fall idle.
  *
  * Ownership:
  *   The pool owns a region from smc_buf_add() to smc_buf_take_idle(); a region with elements
@@ -30,6 +32,12 @@
 
 #include "smc_compat.h"
 #include "rdma/smc_buf.h"
+
+/* Pages of all regions of the host. */
+atomic_long_t smc_buf_pages;
+
+/* In pages, net.smc.mem: low, unused, and the maximum of smc_buf_pages. */
+long smc_buf_limits[3] = { LONG_MAX, LONG_MAX, LONG_MAX };
 
 /* Does not fit 32 bits, and leaves room before addresses overflow. */
 #define SMC_BUF_IOVA_BASE	BIT_ULL(40)
@@ -53,6 +61,7 @@ static bool smc_buf_is_idle(const struct smc_buf *buf)
 /* Negative when elements of a listed region come into use. */
 static void smc_buf_count_spare(struct smc_buf_pool *pool, long bytes)
 {
+	WRITE_ONCE(pool->unused, pool->unused + bytes);
 	atomic_long_add(bytes, &pool->spare->bytes);
 }
 
@@ -77,6 +86,29 @@ unsigned long smc_buf_excess(const struct smc_buf_spare *spare)
 	return max(over, 0L);
 }
 
+/* What a pool may leave unused if the others leave too much: an equal part of the limit. */
+static long smc_buf_share(const struct smc_buf_pool *pool)
+{
+	return READ_ONCE(*pool->spare->max) / max(atomic_read(&pool->spare->nr_pools), 1);
+}
+
+/**
+ * smc_buf_surplus() - bytes of unused elements above the share of a pool
+ * @pool: the pool
+ *
+ * The limit is shared equally by the pools that have regions. So a peer whose connections hold
+ * large regions does not make those of other peers allocate for each connection.
+ *
+ * Context: Any context.
+ * Return: bytes, 0 within the share.
+ */
+unsigned long smc_buf_surplus(const struct smc_buf_pool *pool)
+{
+	long over = READ_ONCE(pool->unused) - smc_buf_share(pool);
+
+	return max(over, 0L);
+}
+
 /**
  * smc_buf_pool_init() - initialise an empty pool
  * @pool: filled
@@ -92,6 +124,7 @@ void smc_buf_pool_init(struct smc_buf_pool *pool, enum smc_buf_kind kind,
 	INIT_LIST_HEAD(&pool->regions);
 	pool->nr_regions = 0;
 	pool->idle = 0;
+	pool->unused = 0;
 	pool->spare = spare;
 	pool->next_iova = SMC_BUF_IOVA_BASE +
 			  ((u64)get_random_u32() << PAGE_SHIFT);
@@ -113,6 +146,9 @@ void smc_buf_pool_free(struct smc_buf_pool *pool)
 		smc_buf_free(buf);
 	}
 	INIT_LIST_HEAD(&pool->regions);
+	/* a group frees its pools twice; the account is gone at the second time */
+	if (pool->nr_regions)
+		atomic_dec(&pool->spare->nr_pools);
 	pool->nr_regions = 0;
 	pool->idle = 0;
 }
@@ -124,7 +160,14 @@ static bool smc_buf_may_serve(const struct smc_buf *buf)
 	       buf->nr_lost * 2 < buf->nr_elems;
 }
 
-/* Among equal sizes the oldest region, so that the younger ones fall idle. */
+static bool smc_buf_fits_better(const struct smc_buf *buf, const struct smc_buf *best)
+{
+	if (!best || buf->elem_size != best->elem_size)
+		return !best || buf->elem_size < best->elem_size;
+	return smc_buf_unused(buf) < smc_buf_unused(best);
+}
+
+/* Among equal sizes the region with the least unused, so that large ones fall idle. */
 static struct smc_buf *smc_buf_best_fit(const struct smc_buf_pool *pool,
 					u32 size)
 {
@@ -136,7 +179,7 @@ static struct smc_buf *smc_buf_best_fit(const struct smc_buf_pool *pool,
 		if (!smc_buf_may_serve(buf) ||
 		    buf->elem_size < size || buf->elem_size / 2 > size)
 			continue;
-		if (!best || buf->elem_size < best->elem_size)
+		if (smc_buf_fits_better(buf, best))
 			best = buf;
 	}
 	return best;
@@ -168,8 +211,9 @@ static u32 smc_buf_take(struct smc_buf_pool *pool, struct smc_buf *buf,
  * @elem: filled on success; smc_buf_put() gives it back
  *
  * Takes the smallest element that is large enough, and at most twice as large as wanted, of the
- * regions that are ready. An RMBE is all zero (RMB-13); where the region needs syncing,
- * smc_conn_join() makes the zeroes visible to the RNIC. RMB-08, RMB-10.
+ * regions that are ready; of these regions, the one with the least unused. An RMBE is all zero
+ * (RMB-13); where the region needs syncing, smc_conn_join() makes the zeroes visible to the RNIC.
+ * RMB-08, RMB-10.
  *
  * Context: Any context but hard interrupt. Takes pool->lock.
  * Return: 0, or -EAGAIN if a region has to be added first.
@@ -255,7 +299,7 @@ static unsigned long smc_buf_may_spare(const struct smc_buf_pool *pool, u32 elem
 {
 	long room = READ_ONCE(*pool->spare->max) - atomic_long_read(&pool->spare->bytes);
 
-	return max(room, 0L) / elem_size;
+	return max3(room, smc_buf_share(pool) - READ_ONCE(pool->unused), 0L) / elem_size;
 }
 
 /* Elements of the next region of a size; the caller uses one of them. */
@@ -275,10 +319,23 @@ static unsigned int smc_buf_next_count(struct smc_buf_pool *pool, u32 elem_size,
 	return min_t(u64, count, limit);
 }
 
-/* Single pages: vmalloc needs no order but 0. */
-static void *smc_buf_get_memory(size_t size)
+static void smc_buf_put_memory(void *cpu, u64 size)
 {
-	return __vmalloc(size, GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN);
+	vfree(cpu);
+	atomic_long_sub(DIV_ROUND_UP_ULL(size, PAGE_SIZE), &smc_buf_pages);
+}
+
+/* Single pages: vmalloc needs no order but 0. */
+static void *smc_buf_get_memory(u64 size)
+{
+	long total = atomic_long_add_return(DIV_ROUND_UP_ULL(size, PAGE_SIZE), &smc_buf_pages);
+	void *cpu = NULL;
+
+	if (total <= READ_ONCE(smc_buf_limits[2]))
+		cpu = __vmalloc(size, GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN);
+	if (!cpu)
+		smc_buf_put_memory(NULL, size);
+	return cpu;
 }
 
 static struct page **smc_buf_list_pages(void *cpu, unsigned int n)
@@ -312,12 +369,13 @@ static u64 smc_buf_next_iova(struct smc_buf_pool *pool, unsigned int nr_pages)
  *
  * The memory is zeroed. The region has 1, 2, 4, 8 ... elements, twice as many as the largest
  * one of that size in the pool, at most what one registration can cover and at most 255. It
- * has fewer when memory is short or much is unused already. RMB-02, RMB-03.
+ * has fewer when memory is short, much is unused already, or the regions of the host come near
+ * smc_buf_limits[2]. RMB-02, RMB-03.
  *
  * Context: Process context, may sleep. Takes pool->lock.
  * Return: the region, owned by the caller until smc_buf_add() or smc_buf_free();
  *	   ERR_PTR(-EINVAL) if a single element is too large for one registration or
- *	   @elem_size is not a size; ERR_PTR(-ENOMEM).
+ *	   @elem_size is not a size; ERR_PTR(-ENOMEM), also beyond the limit of the host.
  */
 struct smc_buf *smc_buf_alloc(struct smc_buf_pool *pool, u32 elem_size,
 			      u32 max_pages)
@@ -352,7 +410,7 @@ struct smc_buf *smc_buf_alloc(struct smc_buf_pool *pool, u32 elem_size,
 	return buf;
 
 free_memory:
-	vfree(buf->cpu);
+	smc_buf_put_memory(buf->cpu, smc_buf_size(buf));
 free_buf:
 	kfree(buf);
 	return ERR_PTR(-ENOMEM);
@@ -609,7 +667,8 @@ int smc_buf_add(struct smc_buf_pool *pool, struct smc_buf *buf,
 	if (pool->nr_regions == SMC_BUF_MAX_REGIONS)
 		return -ENOSPC;
 	list_add_tail(&buf->node, &pool->regions);
-	pool->nr_regions++;
+	if (!pool->nr_regions++)
+		atomic_inc(&pool->spare->nr_pools);
 	buf->idle_since = jiffies;
 	smc_buf_count_spare(pool, smc_buf_size(buf));
 	smc_buf_count_idle(pool, smc_buf_size(buf));
@@ -638,7 +697,8 @@ static void smc_buf_delist(struct smc_buf_pool *pool, struct smc_buf *buf)
 	smc_buf_count_spare(pool, -smc_buf_unused(buf));
 	if (smc_buf_is_idle(buf))
 		smc_buf_count_idle(pool, -smc_buf_size(buf));
-	pool->nr_regions--;
+	if (!--pool->nr_regions)
+		atomic_dec(&pool->spare->nr_pools);
 }
 
 /**
@@ -725,7 +785,7 @@ void smc_buf_free(struct smc_buf *buf)
 		if (WARN_ON_ONCE(buf->map[link].mr))
 			return;
 	kvfree(buf->pages);
-	vfree(buf->cpu);
+	smc_buf_put_memory(buf->cpu, smc_buf_size(buf));
 	kfree(buf);
 }
 

@@ -78,6 +78,16 @@ static void set_max_spare(struct smc_buf_pool *pool, int max)
 	container_of(pool, struct own_pool, pool)->max = max;
 }
 
+/* A pool of another group of that namespace. */
+static struct smc_buf_pool *other_pool(struct kunit *test, struct smc_buf_pool *pool)
+{
+	struct smc_buf_pool *other = kunit_kzalloc(test, sizeof(*other), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, other);
+	smc_buf_pool_init(other, pool->kind, pool->spare);
+	return other;
+}
+
 static long spare_of(const struct smc_buf_pool *pool)
 {
 	return atomic_long_read(&pool->spare->bytes);
@@ -512,6 +522,99 @@ static void what_is_too_much_is_known(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_buf_excess(pool->spare), 0);
 }
 
+/* Where most connections of an old region have ended, it is not filled up again. */
+static void elements_are_taken_where_the_fewest_are_free(struct kunit *test)
+{
+	struct smc_buf_pool *pool = new_pool(test, SMC_BUF_RMB);
+	struct smc_buf_elem elem[15] = {}, more[2] = {};
+	LIST_HEAD(idle);
+	int i;
+
+	for (i = 0; i < 4; i++)
+		new_region(test, pool, 16 * KIB, 512 * KIB);
+	for (i = 0; i < 15; i++)
+		KUNIT_ASSERT_EQ(test, smc_buf_get(pool, 16 * KIB, &elem[i]), 0);
+	/* of regions of 1, 2, 4 and 8 elements, all but one of the third, and two of the last */
+	for (i = 4; i < 7; i++)
+		smc_buf_put(pool, &elem[i]);
+	smc_buf_put(pool, &elem[8]);
+	smc_buf_put(pool, &elem[14]);
+	KUNIT_EXPECT_EQ(test, pool->idle, 0);
+	for (i = 0; i < 2; i++) {
+		KUNIT_ASSERT_EQ(test, smc_buf_get(pool, 16 * KIB, &more[i]), 0);
+		KUNIT_EXPECT_PTR_EQ(test, more[i].buf, elem[7].buf);
+	}
+	smc_buf_put(pool, &elem[3]);
+	KUNIT_EXPECT_EQ(test, smc_buf_take_idle(pool, 0, ULONG_MAX, &idle), 4 * 16 * KIB);
+	smc_buf_free(list_first_entry(&idle, struct smc_buf, node));
+	smc_buf_pool_free(pool);
+}
+
+/* One peer has more unused than all may have; the others' connections find elements. */
+static void a_group_has_its_share_of_what_may_be_unused(struct kunit *test)
+{
+	struct smc_buf_pool *greedy = new_pool(test, SMC_BUF_RMB);
+	struct smc_buf_pool *pool = other_pool(test, greedy);
+	struct smc_buf_elem elem[2] = {};
+	struct smc_buf *buf;
+	LIST_HEAD(idle);
+
+	new_region(test, greedy, 64 * KIB, 512 * KIB);
+	new_region(test, greedy, 64 * KIB, 512 * KIB);
+	set_max_spare(greedy, 64 * KIB);
+	KUNIT_EXPECT_EQ(test, smc_buf_excess(pool->spare), 128 * KIB);
+	KUNIT_EXPECT_EQ(test, smc_buf_surplus(greedy), 128 * KIB);
+
+	buf = new_region(test, pool, 16 * KIB, 512 * KIB);
+	KUNIT_ASSERT_EQ(test, smc_buf_get(pool, 16 * KIB, &elem[0]), 0);
+	KUNIT_EXPECT_EQ(test, smc_buf_surplus(greedy), 160 * KIB);
+	buf = new_region(test, pool, 16 * KIB, 512 * KIB);
+	KUNIT_EXPECT_EQ(test, buf->nr_elems, 2);
+	KUNIT_ASSERT_EQ(test, smc_buf_get(pool, 16 * KIB, &elem[1]), 0);
+	smc_buf_put(pool, &elem[1]);
+	/* 32 KiB are its share */
+	KUNIT_EXPECT_EQ(test, smc_buf_surplus(pool), 0);
+	smc_buf_put(pool, &elem[0]);
+	KUNIT_EXPECT_EQ(test, smc_buf_surplus(pool), 16 * KIB);
+	buf = new_region(test, pool, 16 * KIB, 512 * KIB);
+	KUNIT_EXPECT_EQ(test, buf->nr_elems, 1);
+
+	/* pools without regions take no share */
+	smc_buf_pool_free(greedy);
+	KUNIT_EXPECT_EQ(test, smc_buf_surplus(pool), 0);
+	smc_buf_pool_free(pool);
+	smc_buf_pool_free(pool);
+	KUNIT_EXPECT_EQ(test, atomic_read(&pool->spare->nr_pools), 0);
+}
+
+/* Whole regions count, with free elements. */
+static void the_host_has_a_limit_for_all_regions(struct kunit *test)
+{
+	struct smc_buf_pool *pool = new_pool(test, SMC_BUF_RMB);
+	long before = atomic_long_read(&smc_buf_pages);
+	long limit = smc_buf_limits[2];
+	struct smc_buf_elem elem = {};
+	struct smc_buf *buf;
+
+	smc_buf_limits[2] = before + PAGES(6 * 16 * KIB);
+	new_region(test, pool, 16 * KIB, 512 * KIB);
+	KUNIT_ASSERT_EQ(test, smc_buf_get(pool, 16 * KIB, &elem), 0);
+	new_region(test, pool, 16 * KIB, 512 * KIB);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&smc_buf_pages) - before, PAGES(3 * 16 * KIB));
+	/* four would be too many */
+	buf = new_region(test, pool, 16 * KIB, 512 * KIB);
+	KUNIT_EXPECT_EQ(test, buf->nr_elems, 2);
+	buf = new_region(test, pool, 16 * KIB, 512 * KIB);
+	KUNIT_EXPECT_EQ(test, buf->nr_elems, 1);
+	buf = smc_buf_alloc(pool, 16 * KIB, PAGES(512 * KIB));
+	KUNIT_EXPECT_PTR_EQ(test, buf, ERR_PTR(-ENOMEM));
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&smc_buf_pages) - before, PAGES(6 * 16 * KIB));
+	smc_buf_limits[2] = limit;
+	smc_buf_put(pool, &elem);
+	smc_buf_pool_free(pool);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&smc_buf_pages), before);
+}
+
 static void no_more_is_taken_than_wanted(struct kunit *test)
 {
 	struct smc_buf_pool *pool = new_pool(test, SMC_BUF_RMB);
@@ -775,6 +878,9 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(a_pool_that_ends_has_nothing_unused),
 	KUNIT_CASE(a_region_is_no_larger_than_may_be_unused),
 	KUNIT_CASE(what_is_too_much_is_known),
+	KUNIT_CASE(elements_are_taken_where_the_fewest_are_free),
+	KUNIT_CASE(a_group_has_its_share_of_what_may_be_unused),
+	KUNIT_CASE(the_host_has_a_limit_for_all_regions),
 	KUNIT_CASE(no_more_is_taken_than_wanted),
 	KUNIT_CASE(a_region_that_failed_leaves_nothing),
 	KUNIT_CASE(rkey_03_a_walk_sees_rmbs_that_are_not_ready),
