@@ -158,24 +158,22 @@ static int conn_attach(struct smc_conn *conn, struct smc_link_group *lgr, struct
 
 /**
  * smc_conn_join() - turn a reservation into a connection
- * @conn: its rmbe and sndbuf are elements of @lgr's pools
+ * @conn: its rmbe and sndbuf are elements of @lgr's pools, and charged (smc_mem_charge())
  * @lgr: reserved; reservation and reference belong to @conn afterwards
  * @link: the link that is to carry it; if NULL or being left, the one with the fewest connections
  *	  is taken (LB-03)
  *
- * Charges both rings to the socket and its memory control group, takes an alert token, writes the
- * eye catcher if needed and syncs the RMBE for the RNIC. CDC messages can reach the connection from
- * here on, once the dialect is committed. RFC 7609 4.4.1 (RMB-08, RMB-14, RMB-32, RMB-33).
+ * Takes an alert token, writes the eye catcher if needed and syncs the RMBE for the RNIC. CDC
+ * messages can reach the connection from here on, once the dialect is committed. RFC 7609 4.4.1
+ * (RMB-08, RMB-14, RMB-32, RMB-33).
  *
  * Context: Process context, may sleep. Called by the handshake, which owns the connection until it
  *	    is opened, without the socket lock. Takes lgr->lock and conn->lock.
- * Return: 0; -ENOMEM, also if the socket must not have more memory; -EBUSY if tokens have run out;
- *	   -ECONNABORTED if the group is going down or has no active link. On failure the
- *	   reservation stays the caller's.
+ * Return: 0; -ENOMEM; -EBUSY if tokens have run out; -ECONNABORTED if the group is going down or
+ *	   has no active link. On failure the reservation stays the caller's.
  */
 int smc_conn_join(struct smc_conn *conn, struct smc_link_group *lgr, struct smc_link *link)
 {
-	u32 bytes = conn->rmbe.size + conn->sndbuf.size;
 	int rc;
 
 	conn->lgr = lgr;
@@ -184,12 +182,9 @@ int smc_conn_join(struct smc_conn *conn, struct smc_link_group *lgr, struct smc_
 	conn->tx_sent = conn->tx_prep;
 	conn->tx_fin = conn->tx_prep;
 	conn->tx_mark = conn->tx_prep;
-	rc = smc_mem_charge(&conn->account, bytes);
-	if (rc)
-		goto out;
 	rc = conn_take_token(conn, lgr);
 	if (rc)
-		goto uncharge;
+		goto out;
 
 	mutex_lock(&lgr->lock);
 	/* chosen and counted under one hold, so that the next join sees the count */
@@ -201,8 +196,6 @@ int smc_conn_join(struct smc_conn *conn, struct smc_link_group *lgr, struct smc_
 	if (!rc)
 		return 0;
 	conn_drop_token(conn, lgr, true);
-uncharge:
-	smc_mem_uncharge(&conn->account, bytes);
 out:
 	conn->lgr = NULL;
 	return rc;
@@ -371,7 +364,7 @@ void smc_conn_open(struct smc_conn *conn)
 void smc_conn_adopt(struct smc_conn *conn)
 {
 	guard(spinlock_bh)(&conn->lock);
-	smc_mem_adopt(&conn->account.sk, conn->rmbe.size + conn->sndbuf.size);
+	smc_mem_adopt(&conn->account.sk, conn->account.charged);
 }
 
 /* Under one hold: a claim of the element sees both the bit and the connection, or neither. */

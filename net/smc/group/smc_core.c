@@ -227,14 +227,8 @@ static struct smc_link_group *lgr_alloc(const struct smc_lgr_key *key)
  */
 int smc_lgr_charge(struct smc_link_group *lgr, const struct sock *payer)
 {
-	u32 cost = sizeof(*lgr) + sizeof(*lgr->rtokens);
-	int rc;
-
 	smc_mem_open(&lgr->account, payer);
-	rc = smc_mem_charge(&lgr->account, cost);
-	if (!rc)
-		lgr->cost = cost;
-	return rc;
+	return smc_mem_charge(&lgr->account, sizeof(*lgr) + sizeof(*lgr->rtokens));
 }
 
 /* For a group that was never enlisted, or no search finds any more. */
@@ -251,10 +245,8 @@ static void lgr_free(struct smc_link_group *lgr)
 		smc_buf_free(buf);
 	smc_buf_pool_free(&lgr->sends);
 	smc_buf_pool_free(&lgr->rmbs);
-	if (lgr->account.sk.sk_prot) {
-		smc_mem_uncharge(&lgr->account, lgr->cost);
+	if (lgr->account.sk.sk_prot)
 		smc_mem_close(&lgr->account);
-	}
 	xa_release(&smc_lgrs, lgr_index(lgr->serial));
 	xa_destroy(&lgr->conns);
 	mutex_destroy(&lgr->lock);
@@ -1161,7 +1153,7 @@ static u32 conn_dirty_bytes(const struct smc_conn *conn)
 static void conn_release_rings(struct smc_conn *conn, struct smc_link_group *lgr)
 {
 	guard(spinlock_bh)(&conn->lock);
-	smc_mem_uncharge(&conn->account, conn->rmbe.size + conn->sndbuf.size);
+	smc_mem_uncharge(&conn->account);
 	/* nothing is charged any more */
 	conn->rmbe.dirty = conn_dirty_bytes(conn);
 	if (conn->is_peer_done)

@@ -47,7 +47,6 @@ enum smc_role { SMC_ROLE_CLIENT, SMC_ROLE_SERVER };	/* values as in diag */
  *	     reference on its connection
  * @nr_conns: connections whose sends use it
  * @account: charged for its queues, while it has them
- * @cost: bytes charged to @account
  * @is_kept: it is or was active, or a caller may hold a pointer to it
  * @node: in lgr->old_links once the queues are gone
  *
@@ -71,7 +70,6 @@ struct smc_link {
 	struct list_head waiters;
 	atomic_t nr_conns;
 	struct smc_account *account;
-	u32 cost;
 	bool is_kept;
 	struct list_head node;
 };
@@ -127,7 +125,6 @@ struct smc_lgr_key {
  *	  ring in flight, work item and handshake
  * @key: what it was formed for, const after init
  * @account: charged for the group itself by smc_lgr_charge()
- * @cost: bytes charged to @account, 0 for none
  * @params: negotiated parameters; the dialect is committed once, before the peer may send
  *	    (smc_lgr_commit_dialect())
  * @peer_name: peer ID for display: that of @key, or if the peer's first message has none, that of
@@ -180,7 +177,6 @@ struct smc_link_group {
 	refcount_t refs;
 	struct smc_lgr_key key;
 	struct smc_account account;
-	u32 cost;
 	struct smc_params params;
 	u8 peer_name[8];
 	struct smc_clc_fce peer_host;

@@ -42,7 +42,6 @@ static u32 link_cost(const struct smc_wr_depth *depth)
 
 static void link_uncharge(struct smc_link *link)
 {
-	smc_mem_uncharge(link->account, link->cost);
 	smc_mem_close(link->account);
 	kfree(link->account);
 	link->account = NULL;
@@ -51,17 +50,14 @@ static void link_uncharge(struct smc_link *link)
 /* Charge for the queues, before they are made, to the control group that pays for the group. */
 static int link_charge(struct smc_link *link, const struct smc_wr_depth *depth)
 {
-	u32 cost = link_cost(depth);
 	int rc;
 
 	link->account = kzalloc(sizeof(*link->account), GFP_KERNEL);
 	if (!link->account)
 		return -ENOMEM;
 	smc_mem_open(link->account, &link->lgr->account.sk);
-	rc = smc_mem_charge(link->account, cost);
-	if (!rc)
-		link->cost = cost;
-	else
+	rc = smc_mem_charge(link->account, link_cost(depth));
+	if (rc)
 		link_uncharge(link);
 	return rc;
 }

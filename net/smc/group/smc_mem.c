@@ -2,10 +2,10 @@
 /*
  * Memory accounting of connections.
  *
- * Operation: a connection is charged for its ring elements as if it had allocated them: to
- * the memory of SMC (net.smc.mem) and to the memory control group of its socket. The
- * mechanism is the socket core's sk_forward_alloc. The account of TCP's sock is under TCP's
- * lock, so the rings are charged to a second sock, which is nothing but an account.
+ * Operation: a connection is charged for its ring elements before they are allocated, to the
+ * memory control group of its socket. The mechanism is the socket core's sk_forward_alloc. The
+ * account of TCP's sock is under TCP's lock, so the rings are charged to a second sock, which is
+ * nothing but an account. The limit of the host, net.smc.mem, is for whole regions (smc_buf.c).
  *
  * Control groups: a child of a listener belongs to none before accept(), and its connection
  * to the listener's group, so strangers can only use up that group's memory. accept() moves
@@ -18,27 +18,32 @@
 #include <linux/swap.h>
 
 #include "smc_compat.h"
+#include "rdma/smc_buf.h"
 #include "group/smc_mem.h"
 
 /* Pages of all connections, and the part that each CPU has not added yet. */
-static atomic_long_t smc_mem_allocated;
+static atomic_long_t smc_mem_charged;
 static DEFINE_PER_CPU(int, smc_mem_per_cpu_fw_alloc);
 
-/* In pages: low, pressure and maximum, as net.ipv4.tcp_mem. */
-long smc_mem_limits[3];
-
-/* A connection below this size is only subject to the maximum. */
-static int smc_mem_least = INT_MAX;
+/* Only control groups limit what connections are charged for. */
+static long smc_mem_unlimited[3] = { LONG_MAX, LONG_MAX, LONG_MAX };
 
 /* Of the accounts; no socket is created of it. */
+static struct proto smc_mem_account_proto = {
+	.name		  = "SMC",
+	.owner		  = THIS_MODULE,
+	.memory_allocated = &smc_mem_charged,
+	.per_cpu_fw_alloc = &smc_mem_per_cpu_fw_alloc,
+	.sysctl_mem	  = smc_mem_unlimited,
+};
+
+/* Shows whole regions in /proc/net/protocols. */
 static struct proto smc_mem_proto = {
 	.name		  = "SMC",
 	.owner		  = THIS_MODULE,
-	.memory_allocated = &smc_mem_allocated,
+	.memory_allocated = &smc_buf_pages,
 	.per_cpu_fw_alloc = &smc_mem_per_cpu_fw_alloc,
-	.sysctl_mem	  = smc_mem_limits,
-	.sysctl_rmem	  = &smc_mem_least,
-	.sysctl_wmem	  = &smc_mem_least,
+	.sysctl_mem	  = smc_buf_limits,
 };
 
 /**
@@ -53,9 +58,9 @@ int smc_mem_init(void)
 {
 	unsigned long limit = max(nr_free_buffer_pages() / 4, 1024UL);
 
-	smc_mem_limits[0] = limit / 2;
-	smc_mem_limits[1] = limit / 4 * 3;
-	smc_mem_limits[2] = limit;
+	smc_buf_limits[0] = limit / 2;
+	smc_buf_limits[1] = limit / 4 * 3;
+	smc_buf_limits[2] = limit;
 	return proto_register(&smc_mem_proto, 0);
 }
 
@@ -75,11 +80,21 @@ void smc_mem_exit(void)
 /* ... and this part of what the memory control group may use. */
 #define SMC_MEM_GROUP_SHARE	2048
 
+/* The least charge, unless pages are so large that the OOM killer sets it. */
+#define SMC_MEM_PIECE	SZ_256K
+
 /*
- * In pages. The kernel would kill a task of a group at memory.max for a smaller charge. A
- * larger one fails, and the connection falls back to TCP.
+ * In pages. The kernel would kill a task of a group at memory.max for a charge of up to
+ * 1 << PAGE_ALLOC_COSTLY_ORDER pages. A larger one fails, and the connection falls back to TCP.
+ * Above memory.high the kernel reclaims at once for more than SMC_MEMCG_BATCH pages, and with a
+ * later charge for fewer: that many large pages would need too much room.
  */
-#define SMC_MEM_PIECE	(max_t(int, SMC_MEMCG_BATCH, 1 << PAGE_ALLOC_COSTLY_ORDER) + 1)
+static int smc_mem_piece(unsigned int page_shift)
+{
+	int pages = min_t(int, SMC_MEMCG_BATCH, SMC_MEM_PIECE >> page_shift);
+
+	return max_t(int, pages, 1 << PAGE_ALLOC_COSTLY_ORDER) + 1;
+}
 
 /**
  * smc_mem_open() - open the account of a connection
@@ -90,49 +105,51 @@ void smc_mem_exit(void)
  */
 void smc_mem_open(struct smc_account *account, const struct sock *sk)
 {
-	account->sk.sk_prot = &smc_mem_proto;
+	account->sk.sk_prot = &smc_mem_account_proto;
 	smc_compat_sk_set_memcg(&account->sk, smc_compat_sk_memcg_get(sk));
 }
 
 /**
  * smc_mem_close() - close the account of a connection
- * @account: nothing is charged to it
+ * @account: what is charged to it is uncharged
  *
- * Context: Any context but hard interrupt.
+ * Context: Any context but hard interrupt. The caller is the only user of @account.
  */
 void smc_mem_close(struct smc_account *account)
 {
+	smc_mem_uncharge(account);
 	sk_mem_reclaim_final(&account->sk);
 	mem_cgroup_put(smc_compat_sk_memcg(&account->sk));
 }
 
 /**
- * smc_mem_charge() - charge a connection for an element, without the OOM killer
+ * smc_mem_charge() - charge a connection for its rings, without the OOM killer
  * @account: its account
- * @bytes: of the element
+ * @total: bytes of all its rings; does nothing if as much is charged already
  *
  * Context: Process context, may sleep for reclaim or throttling of the control group. The
  *	    caller is the only user of @account.
- * Return: 0; -ENOMEM if SMC or the control group is at its limit.
+ * Return: 0; -ENOMEM if the control group is at its limit: nothing has changed.
  */
-int smc_mem_charge(struct smc_account *account, u32 bytes)
+int smc_mem_charge(struct smc_account *account, u32 total)
 {
 	struct sock *sk = &account->sk;
-	int more = bytes - sk->sk_forward_alloc;
 	struct mem_cgroup *memcg = smc_compat_sk_memcg(sk);
-	bool has_room = true;
+	struct mem_cgroup *was;
+	bool has_room;
+	int more;
 
-	if (more > 0) {
-		struct mem_cgroup *was = set_active_memcg(memcg);
-
-		if (memcg)
-			more = max_t(int, more, SMC_MEM_PIECE * PAGE_SIZE);
-		has_room = __sk_mem_schedule(sk, more, SK_MEM_RECV);
-		set_active_memcg(was);
-	}
+	if (total <= account->charged)
+		return 0;
+	more = total - account->charged;
+	was = set_active_memcg(memcg);
+	has_room = __sk_mem_schedule(sk, memcg ? max_t(int, more, smc_mem_piece(PAGE_SHIFT) *
+						       PAGE_SIZE) : more, SK_MEM_RECV);
+	set_active_memcg(was);
 	if (!has_room)
 		return -ENOMEM;
-	sk_mem_charge(sk, bytes);
+	sk_mem_charge(sk, more);
+	account->charged = total;
 	/* the rest of the piece goes back */
 	sk_mem_reclaim(sk);
 	return 0;
@@ -143,16 +160,16 @@ int smc_mem_charge(struct smc_account *account, u32 bytes)
  * @account: of the connection
  * @bytes: the setting
  *
- * With many connections, or in a small control group, smaller rings are better than TCP. What SMC
- * uses already counts up to the pressure mark, the first number of net.smc.mem. The usage of the
- * control group does not count: page cache that it would give up is in it.
+ * With many connections, or in a small control group, smaller rings are better than TCP. The
+ * regions that SMC has already count up to the pressure mark, the first number of net.smc.mem.
+ * The usage of the control group does not count: page cache that it would give up is in it.
  *
  * Context: Any context.
  * Return: @bytes, or less.
  */
 u32 smc_mem_fit(const struct smc_account *account, u32 bytes)
 {
-	u64 left = max(READ_ONCE(smc_mem_limits[0]) - atomic_long_read(&smc_mem_allocated), 0L);
+	u64 left = max(READ_ONCE(smc_buf_limits[0]) - atomic_long_read(&smc_buf_pages), 0L);
 	u64 most = smc_compat_memcg_max(smc_compat_sk_memcg(&account->sk));
 
 	/* a group without a limit, or a limit of that kind, may have more pages than fit */
@@ -179,15 +196,15 @@ void *smc_mem_zalloc(const struct sock *sk, size_t size)
 }
 
 /**
- * smc_mem_uncharge() - uncharge an element
+ * smc_mem_uncharge() - uncharge the rings of a connection
  * @account: its account
- * @bytes: as charged
  *
  * Context: Any context but hard interrupt. The caller is the only user of @account.
  */
-void smc_mem_uncharge(struct smc_account *account, u32 bytes)
+void smc_mem_uncharge(struct smc_account *account)
 {
-	sk_mem_uncharge(&account->sk, bytes);
+	sk_mem_uncharge(&account->sk, account->charged);
+	account->charged = 0;
 }
 
 /**

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Memory accounting of connections: the memory of SMC and of a control group. */
+/* Memory accounting of connections: what a control group is charged for. */
 #ifndef SMC_MEM_H
 #define SMC_MEM_H
 
@@ -10,9 +10,11 @@
 /**
  * struct smc_account - memory account of a connection
  * @sk: only the accounting members are used
+ * @charged: bytes of rings
  */
 struct smc_account {
 	struct sock sk;
+	u32 charged;
 };
 
 int smc_mem_init(void);
@@ -20,12 +22,9 @@ void smc_mem_exit(void);
 void smc_mem_open(struct smc_account *account, const struct sock *sk);
 void smc_mem_close(struct smc_account *account);
 u32 smc_mem_fit(const struct smc_account *account, u32 bytes);
-int smc_mem_charge(struct smc_account *account, u32 bytes);
+int smc_mem_charge(struct smc_account *account, u32 total);
 void *smc_mem_zalloc(const struct sock *sk, size_t size);
-void smc_mem_uncharge(struct smc_account *account, u32 bytes);
+void smc_mem_uncharge(struct smc_account *account);
 void smc_mem_adopt(struct sock *sk, u32 used);
-
-/* In pages, for all sockets: net.smc.mem. */
-extern long smc_mem_limits[3];
 
 #endif /* SMC_MEM_H */

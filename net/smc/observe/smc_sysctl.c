@@ -9,7 +9,6 @@
 #include "smc_compat.h"
 #include "rdma/smc_net.h"
 #include "group/smc_core.h"
-#include "group/smc_mem.h"
 #include "observe/smc_sysctl.h"
 
 struct smc_sysctl_row {
@@ -103,8 +102,8 @@ static unsigned int smc_sysctl_fill(struct net *net, struct ctl_table *table,
 	file++;
 	if (net_eq(net, &init_net)) {
 		file->procname = "mem";
-		file->data = smc_mem_limits;
-		file->maxlen = sizeof(smc_mem_limits);
+		file->data = smc_buf_limits;
+		file->maxlen = sizeof(smc_buf_limits);
 		file->mode = 0644;
 		file->proc_handler = proc_doulongvec_minmax;
 		file++;

@@ -2,10 +2,11 @@
 /*
  * The rings of a connection: elements of its group's pools, which grow on demand.
  *
- * Operation: one handshake at a time adds a region to a group; the others watch the group
- * and retry. On subsequent contact the peer must answer CONFIRM RKEY before an element of
- * a new RMB can be used. That wait inside a step has a work item and a queue of its own,
- * which owns the members of the handshake that it needs.
+ * Operation: the connection is charged for a ring first. One handshake at a time adds a
+ * region to a group; the others watch the group and retry. On subsequent contact the peer
+ * must answer CONFIRM RKEY before an element of a new RMB can be used. That wait inside a
+ * step has a work item and a queue of its own, which owns the members of the handshake that
+ * it needs.
  */
 #include "rdma/smc_net.h"
 #include "group/smc_pool.h"
@@ -46,13 +47,20 @@ static u32 smc_hs_ring_size(struct smc_hs *hs, const struct smc_buf_pool *pool)
 	return max_t(u64, min_t(u64, size, most), SMC_BUF_MIN_SIZE);
 }
 
+/* For the rings it has and one of @more bytes. A handshake that waits charges for that once. */
+static int smc_hs_charge(struct smc_hs *hs, u32 more)
+{
+	struct smc_conn *conn = hs->smc->conn;
+
+	return smc_mem_charge(&conn->account, conn->sndbuf.size + conn->rmbe.size + more);
+}
+
 static int smc_hs_add_buf(struct smc_hs *hs)
 {
 	struct smc_buf_pool *pool = hs->grow_pool;
 
 	/* first contact registers and announces it with the link */
-	return smc_pool_grow(hs->lgr, pool, smc_hs_ring_size(hs, pool), !hs->is_first,
-			     smc_hs_ring(hs, pool));
+	return smc_pool_grow(hs->lgr, pool, hs->grow_size, !hs->is_first, smc_hs_ring(hs, pool));
 }
 
 /**
@@ -81,13 +89,14 @@ void smc_hs_grow_work(struct work_struct *work)
 }
 
 /* Grow the pool, or wait for the growth of another handshake: 0, -EAGAIN or an error. */
-static int smc_hs_grow(struct smc_hs *hs, struct smc_buf_pool *pool)
+static int smc_hs_grow(struct smc_hs *hs, struct smc_buf_pool *pool, u32 size)
 {
 	int rc = smc_pool_begin_grow(hs->lgr);
 
 	if (rc)
 		return rc == -EBUSY ? -EAGAIN : rc;
 	hs->grow_pool = pool;
+	hs->grow_size = size;
 	if (hs->is_first) {
 		/* a forming group is private, and its first RMB is announced with the link */
 		rc = smc_hs_add_buf(hs);
@@ -103,17 +112,24 @@ static int smc_hs_try_ring(struct smc_hs *hs, struct smc_buf_pool *pool)
 {
 	/* pairs with smp_store_release() in smc_hs_grow_work() */
 	int rc = smp_load_acquire(&hs->growth);
+	u32 size;
 
 	if (rc == SMC_HS_GROW_BEGUN)
 		return -EAGAIN;
 	hs->growth = SMC_HS_GROW_NONE;
 	if (rc != SMC_HS_GROW_NONE)
 		return rc == SMC_HS_GROW_DONE ? 0 : rc;
-	rc = smc_buf_get(pool, smc_hs_ring_size(hs, pool), smc_hs_ring(hs, pool));
-	if (!rc)
-		smc_stat_inc(hs->net, pool->kind == SMC_BUF_RMB ? SMC_STAT_RMBE_REUSE :
-								  SMC_STAT_SNDBUF_REUSE);
-	return rc == -EAGAIN ? smc_hs_grow(hs, pool) : rc;
+	size = smc_hs_ring_size(hs, pool);
+	rc = smc_hs_charge(hs, size);
+	if (rc)
+		return rc;
+	rc = smc_buf_get(pool, size, smc_hs_ring(hs, pool));
+	if (rc)
+		return smc_hs_grow(hs, pool, size);
+	smc_stat_inc(hs->net, pool->kind == SMC_BUF_RMB ? SMC_STAT_RMBE_REUSE :
+							  SMC_STAT_SNDBUF_REUSE);
+	/* it may be larger */
+	return smc_hs_charge(hs, 0);
 }
 
 static void smc_hs_count_ring(struct smc_hs *hs, const struct smc_buf_pool *pool)

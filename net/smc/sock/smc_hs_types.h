@@ -48,6 +48,7 @@ enum smc_hs_growth {
  * @growth: enum smc_hs_growth or a negative errno; acquire and release between the
  *	work items
  * @grow_pool: of @lgr: the pool that grows
+ * @grow_size: bytes of an element of the region that is added; charged
  * @ended_after: jiffies from @since until the end of TCP was noticed, 0 before
  * @outcome: SMC_HS_GO_ON while the handshake lasts
  * @reason: of a fallback to TCP
@@ -82,6 +83,7 @@ struct smc_hs {
 	bool out_of_sync;
 	int growth;
 	struct smc_buf_pool *grow_pool;
+	u32 grow_size;
 	unsigned long ended_after;
 	enum smc_hs_outcome outcome;
 	enum smc_decline reason;

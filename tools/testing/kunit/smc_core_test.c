@@ -15,9 +15,9 @@ static void core_unmap(struct smc_buf *buf, struct smc_wr *wr, unsigned int link
 #define smc_buf_map_link	core_map
 #define smc_buf_unmap	core_unmap
 
-/* These wrap the real functions and record which socket is charged. */
-static int core_charge(struct smc_account *account, u32 bytes);
-static void core_uncharge(struct smc_account *account, u32 bytes);
+/* Wraps the real function and records which socket is charged. */
+static void core_uncharge(struct smc_account *account);
+static int core_charge(struct smc_account *account, u32 total);
 
 /* no traces */
 #define SMC_TRACE_H
@@ -25,10 +25,10 @@ static void core_uncharge(struct smc_account *account, u32 bytes);
 #define trace_smc_lgr_down(...)	((void)0)
 #define trace_smc_link_up(...)	((void)0)
 
-#define smc_mem_charge	core_charge
 #define smc_mem_uncharge core_uncharge
+#define smc_mem_charge core_charge
 
-#include "../../../net/smc/rdma/smc_net.c"
+#include "../../../net/smc/proto/smc_clc_nego.h"
 
 /* Groups that searches compare with their key, and steps of walks */
 static unsigned int core_nr_compared, core_nr_steps;
@@ -43,8 +43,8 @@ static unsigned int core_nr_compared, core_nr_steps;
 #include "../../../net/smc/group/smc_terminate.c"
 #include "../../../net/smc/group/smc_conn.c"
 
-#undef smc_mem_charge
 #undef smc_mem_uncharge
+#undef smc_mem_charge
 
 #define CORE_SIZE	SMC_BUF_MIN_SIZE
 #define CORE_CONNS	8
@@ -116,6 +116,19 @@ struct core_conn {
 	unsigned int nr_free;
 };
 
+static struct core_conn *core_who_pays(struct smc_account *account)
+{
+	struct smc_conn *conn = container_of(account, struct smc_conn, account);
+
+	return container_of(conn->sk, struct core_conn, sk);
+}
+
+static void core_uncharge(struct smc_account *account)
+{
+	core_who_pays(account)->charged -= account->charged;
+	smc_mem_uncharge(account);
+}
+
 /* What a case holds; the suite's exit releases it. */
 struct core_lab {
 	struct core_conn *conn[CORE_CONNS];
@@ -124,39 +137,12 @@ struct core_lab {
 	unsigned int nr_held;
 };
 
-static struct core_lab *core_lab;	/* of the case that runs */
+/* No control group has room. */
+static bool core_is_full;
 
-/* NULL for the account of a group or link. */
-static struct core_conn *core_who_pays(struct smc_account *account)
+static int core_charge(struct smc_account *account, u32 total)
 {
-	struct core_conn *cc;
-	unsigned int i;
-
-	for (i = 0; i < core_lab->nr_conns; i++) {
-		cc = core_lab->conn[i];
-		if (cc->conn && account == &cc->conn->account)
-			return cc;
-	}
-	return NULL;
-}
-
-static int core_charge(struct smc_account *account, u32 bytes)
-{
-	struct core_conn *cc = core_who_pays(account);
-	int rc = smc_mem_charge(account, bytes);
-
-	if (cc && !rc)
-		cc->charged += bytes;
-	return rc;
-}
-
-static void core_uncharge(struct smc_account *account, u32 bytes)
-{
-	struct core_conn *cc = core_who_pays(account);
-
-	if (cc)
-		cc->charged -= bytes;
-	smc_mem_uncharge(account, bytes);
+	return core_is_full ? -ENOMEM : smc_mem_charge(account, total);
 }
 
 static struct proto core_proto = {
@@ -221,8 +207,7 @@ static void core_suite_exit(struct kunit_suite *suite)
 
 static int core_test_init(struct kunit *test)
 {
-	core_lab = kunit_kzalloc(test, sizeof(*core_lab), GFP_KERNEL);
-	test->priv = core_lab;
+	test->priv = kunit_kzalloc(test, sizeof(struct core_lab), GFP_KERNEL);
 	return test->priv ? 0 : -ENOMEM;
 }
 
@@ -247,9 +232,9 @@ static void core_test_exit(struct kunit *test)
 		smc_lgr_unreserve(lab->held[i]);
 	smc_lgr_for_each(NULL, lgr_terminate_one, NULL);
 	/* a leaked reference is found here */
-	KUNIT_EXPECT_TRUE(test, wait_event_timeout(smc_lgr_freed_waitq, lgr_all_freed(NULL),
-						   CORE_LONG));
-	KUNIT_EXPECT_TRUE(test, lgr_all_freed(&init_net));
+	KUNIT_EXPECT_TRUE(test, wait_event_timeout(smc_lgr_freed_waitq,
+						   !atomic_read(&smc_lgr_count), CORE_LONG));
+	KUNIT_EXPECT_EQ(test, atomic_read(&smc_net(&init_net)->nr_lgrs), 0);
 	KUNIT_EXPECT_TRUE(test, xa_empty(&smc_lgrs));
 	KUNIT_EXPECT_TRUE(test, hash_empty(smc_lgr_hash));
 	smc_net(&init_net)->set.max_conns_per_lgr = SMC_NEGO_MAX_CONNS;
@@ -423,6 +408,8 @@ static struct core_conn *core_new_conn(struct kunit *test, struct smc_link_group
 	KUNIT_ASSERT_NOT_NULL(test, cc->conn);
 	core_take_element(test, &lgr->rmbs, &cc->conn->rmbe);
 	core_take_element(test, &lgr->sends, &cc->conn->sndbuf);
+	KUNIT_ASSERT_EQ(test, smc_mem_charge(&cc->conn->account, 2 * CORE_SIZE), 0);
+	cc->charged = cc->conn->account.charged;
 	return cc;
 }
 
@@ -927,29 +914,28 @@ static void a_host_has_a_limited_number_of_groups(struct kunit *test)
 static void a_group_and_its_queues_are_charged(struct kunit *test)
 {
 	struct smc_link *link = core_client_up(test, 0x11), *second;
-	long most = smc_mem_limits[2];
 	struct smc_link_group *lgr;
 	struct smc_lgr_key key;
 	struct sock *sk;
 
 	sk = sk_alloc(&init_net, PF_INET, GFP_KERNEL, &core_proto, 1);
 	KUNIT_ASSERT_NOT_NULL(test, sk);
-	KUNIT_EXPECT_GT(test, link->cost, 256U * SMC_WR_RECV_LEN / 2);
+	KUNIT_EXPECT_GT(test, link->account->charged, 256U * SMC_WR_RECV_LEN / 2);
 	key = core_key(SMC_ROLE_CLIENT);
 	key.peer_addr.s6_addr[15] = 2;
 	lgr = core_hold(test, smc_lgr_form(&key));
 	KUNIT_EXPECT_EQ(test, smc_lgr_charge(lgr, sk), 0);
-	KUNIT_EXPECT_GT(test, lgr->cost, sizeof(*lgr));
+	KUNIT_EXPECT_GT(test, lgr->account.charged, sizeof(*lgr));
 
 	/* without room for it there is neither group nor link */
-	smc_mem_limits[2] = 0;
+	core_is_full = true;
 	key.peer_addr.s6_addr[15] = 3;
 	lgr = core_hold(test, smc_lgr_form(&key));
 	KUNIT_EXPECT_EQ(test, smc_lgr_charge(lgr, sk), -ENOMEM);
-	KUNIT_EXPECT_EQ(test, lgr->cost, 0U);
+	KUNIT_EXPECT_EQ(test, lgr->account.charged, 0U);
 	second = smc_link_create_at(link->lgr, &core_end, 1);
 	KUNIT_EXPECT_EQ(test, PTR_ERR(second), -ENOMEM);
-	smc_mem_limits[2] = most;
+	core_is_full = false;
 	second = smc_link_create_at(link->lgr, &core_end, 1);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(second));
 	KUNIT_EXPECT_NOT_NULL(test, second->account);
@@ -1722,6 +1708,7 @@ static void peer_03_the_end_of_a_group_cuts_its_connections(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_conn_join(late->conn, lgr, link), -ECONNABORTED);
 	smc_buf_put(&lgr->rmbs, &late->conn->rmbe);
 	smc_buf_put(&lgr->sends, &late->conn->sndbuf);
+	core_uncharge(&late->conn->account);
 	smc_conn_put(late->conn);
 }
 
@@ -2821,6 +2808,7 @@ static struct smc_link_group *core_enlist_stub(u32 id)
 {
 	size_t size = offsetof(struct smc_link_group, conns);
 	struct smc_link_group *lgr;
+	bool is_listed;
 
 	/* the compiler knows the size of the struct */
 	OPTIMIZER_HIDE_VAR(size);
@@ -2829,6 +2817,8 @@ static struct smc_link_group *core_enlist_stub(u32 id)
 		return NULL;
 	lgr->key = core_key(SMC_ROLE_SERVER);
 	put_unaligned_be32(id, lgr->key.peer_id);
+	lgr->key.peer_addr.s6_addr32[2] = cpu_to_be32(id);
+	INIT_LIST_HEAD(&lgr->idle_node);
 	lgr->state = SMC_LGR_ACTIVE;
 	refcount_set(&lgr->refs, 1);
 	lgr->serial = atomic64_add_return(SMC_LGR_ID_STEP, &smc_lgr_last_serial);
@@ -2837,9 +2827,13 @@ static struct smc_link_group *core_enlist_stub(u32 id)
 		return NULL;
 	}
 	xa_lock(&smc_lgrs);
-	lgr_enlist(lgr);
+	is_listed = lgr_enlist(lgr);
 	xa_unlock(&smc_lgrs);
-	return lgr;
+	if (is_listed)
+		return lgr;
+	xa_release(&smc_lgrs, lgr_index(lgr->serial));
+	kfree(lgr);
+	return NULL;
 }
 
 static void core_delist_stubs(struct smc_link_group **stubs, unsigned int nr)
@@ -2849,6 +2843,7 @@ static void core_delist_stubs(struct smc_link_group **stubs, unsigned int nr)
 	xa_lock(&smc_lgrs);
 	for (i = 0; i < nr; i++) {
 		hash_del_rcu(&stubs[i]->node);
+		hash_del(&stubs[i]->peer_node);
 		__xa_erase(&smc_lgrs, lgr_index(stubs[i]->serial));
 		atomic_dec(&smc_net(&init_net)->nr_lgrs);
 		atomic_dec(&smc_lgr_count);
@@ -2889,7 +2884,9 @@ static void one_more_connection_costs_the_same_with_any_number_of_groups(struct 
 	struct smc_lgr_key key = core_key(SMC_ROLE_CLIENT);
 	struct smc_link_group **stubs;
 	unsigned int i, nr = 0;
+	int most = smc_lgr_max;
 
+	smc_lgr_max = INT_MAX;
 	stubs = kvcalloc(CORE_CROWD, sizeof(*stubs), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, stubs);
 	core_server_up(test);
@@ -2913,6 +2910,7 @@ static void one_more_connection_costs_the_same_with_any_number_of_groups(struct 
 	KUNIT_EXPECT_EQ(test, core_nr_steps, 1);
 	core_delist_stubs(stubs, nr);
 	kvfree(stubs);
+	smc_lgr_max = most;
 }
 
 static struct kunit_case cases[] = {

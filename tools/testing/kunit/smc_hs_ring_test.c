@@ -58,12 +58,40 @@ static void ring_end_grow(struct smc_link_group *lgr)
 	ring_is_growing = false;
 }
 
+/* What the account has is @ring_charged; the control group refuses more than @ring_max. */
+static u32 ring_charged;
+static u32 ring_max;
+
+static int ring_charge(struct smc_account *account, u32 total)
+{
+	if (total > ring_max)
+		return -ENOMEM;
+	ring_charged = max(ring_charged, total);
+	return 0;
+}
+
+/* The size of the free element, if there is one. */
+static u32 ring_free;
+
+static int ring_get(struct smc_buf_pool *pool, u32 size, struct smc_buf_elem *elem)
+{
+	if (!ring_free)
+		return -EAGAIN;
+	elem->size = ring_free;
+	return 0;
+}
+
+/* The namespace */
+static struct smc_pernet ring_net;
+
+#define smc_net(net)		((void)(net), &ring_net)
 #define smc_sock_queue		ring_queue
 #define smc_sock_queue_grow	ring_queue_grow
 #define smc_pool_begin_grow	ring_begin_grow
 #define smc_pool_end_grow	ring_end_grow
 #define smc_child_charge(...)	((void)0)
-#define smc_buf_get(...)	(-EAGAIN)
+#define smc_buf_get		ring_get
+#define smc_mem_charge		ring_charge
 #define smc_stat_inc(net, id)	((void)(net), (void)(id))
 #define smc_sock_make_conn(...)	0
 
@@ -94,6 +122,9 @@ static int ring_init(struct kunit *test)
 	smc->conn = &lab->conn;
 	ring_nr_queued = 0;
 	ring_is_growing = false;
+	ring_charged = 0;
+	ring_max = UINT_MAX;
+	ring_free = 0;
 	init_completion(&ring_go_on);
 	lab->lgr.max_pages = 512;
 	lab->hs.smc = smc;
@@ -127,6 +158,9 @@ static void a_queued_request_for_memory_falls_back_in_time(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, ring_is_growing);
 	KUNIT_EXPECT_EQ(test, smc_hs_get_rmbe(hs), SMC_HS_WAIT);
 	KUNIT_EXPECT_EQ(test, ring_nr_queued, 1);
+	/* for the region that is added, once */
+	KUNIT_EXPECT_EQ(test, ring_charged, hs->grow_size);
+	KUNIT_EXPECT_GE(test, hs->grow_size, SMC_BUF_MIN_SIZE);
 	KUNIT_EXPECT_EQ(test, smc_hs_late_ring(hs), SMC_HS_DECLINE);
 	KUNIT_EXPECT_EQ(test, hs->reason, SMC_DECLINE_TIMEOUT_CL);
 	/* its reservation is released: other tasks may add a region */
@@ -151,7 +185,34 @@ static void what_has_begun_ends_by_itself(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hs->growth, SMC_HS_GROW_NONE);
 }
 
+static void nothing_is_allocated_for_a_group_that_may_not_have_it(struct kunit *test)
+{
+	struct ring_lab *lab = test->priv;
+	struct smc_hs *hs = &lab->hs;
+
+	ring_max = SMC_BUF_MIN_SIZE - 1;
+	KUNIT_EXPECT_EQ(test, smc_hs_get_rmbe(hs), SMC_HS_DECLINE);
+	KUNIT_EXPECT_EQ(test, hs->reason, SMC_DECLINE_MEM);
+	KUNIT_EXPECT_FALSE(test, ring_is_growing);
+	KUNIT_EXPECT_EQ(test, ring_nr_queued, 0);
+}
+
+static void rings_are_charged_by_their_size(struct kunit *test)
+{
+	struct ring_lab *lab = test->priv;
+	struct smc_hs *hs = &lab->hs;
+
+	ring_free = 2 * SMC_BUF_MIN_SIZE;
+	KUNIT_EXPECT_EQ(test, smc_hs_get_sndbuf(hs), SMC_HS_GO_ON);
+	KUNIT_EXPECT_EQ(test, ring_charged, 2 * SMC_BUF_MIN_SIZE);
+	ring_free = SMC_BUF_MIN_SIZE;
+	KUNIT_EXPECT_EQ(test, smc_hs_get_rmbe(hs), SMC_HS_GO_ON);
+	KUNIT_EXPECT_EQ(test, ring_charged, 3 * SMC_BUF_MIN_SIZE);
+}
+
 static struct kunit_case ring_cases[] = {
+	KUNIT_CASE(nothing_is_allocated_for_a_group_that_may_not_have_it),
+	KUNIT_CASE(rings_are_charged_by_their_size),
 	KUNIT_CASE(a_queued_request_for_memory_falls_back_in_time),
 	KUNIT_CASE(what_has_begun_ends_by_itself),
 	{}

@@ -41,10 +41,10 @@ struct mem_case {
 	struct smc_account account;
 };
 
-/* The pages that SMC is charged for. */
+/* The pages that connections are charged for. */
 static long mem_smc_pages(void)
 {
-	long pages = atomic_long_read(&smc_mem_allocated);
+	long pages = atomic_long_read(&smc_mem_charged);
 	int cpu;
 
 	for_each_possible_cpu(cpu)
@@ -90,40 +90,55 @@ static struct smc_account *mem_account(struct kunit *test)
 	return &c->account;
 }
 
-static void an_element_is_charged_and_given_back(struct kunit *test)
+static void rings_are_charged_once_and_given_back(struct kunit *test)
 {
 	struct smc_account *account = mem_account(test);
 	long before = mem_total();
 
 	KUNIT_ASSERT_EQ(test, smc_mem_charge(account, MEM_ELEM), 0);
 	KUNIT_EXPECT_EQ(test, mem_total() - before, PAGE_ALIGN(MEM_ELEM));
-	KUNIT_ASSERT_EQ(test, smc_mem_charge(account, 2 * MEM_ELEM), 0);
+	KUNIT_ASSERT_EQ(test, smc_mem_charge(account, 3 * MEM_ELEM), 0);
+	KUNIT_EXPECT_EQ(test, mem_total() - before, PAGE_ALIGN(3 * MEM_ELEM));
+	/* a handshake that waits asks again, also for less */
+	KUNIT_ASSERT_EQ(test, smc_mem_charge(account, 3 * MEM_ELEM), 0);
+	KUNIT_ASSERT_EQ(test, smc_mem_charge(account, MEM_ELEM), 0);
 	KUNIT_EXPECT_EQ(test, mem_total() - before, PAGE_ALIGN(3 * MEM_ELEM));
 
-	smc_mem_uncharge(account, MEM_ELEM);
-	KUNIT_EXPECT_EQ(test, mem_total() - before, PAGE_ALIGN(2 * MEM_ELEM));
-	smc_mem_uncharge(account, 2 * MEM_ELEM);
+	smc_mem_uncharge(account);
 	KUNIT_EXPECT_EQ(test, mem_total(), before);
 	KUNIT_EXPECT_EQ(test, account->sk.sk_forward_alloc, 0);
+	smc_mem_uncharge(account);
+	KUNIT_EXPECT_EQ(test, mem_total(), before);
+}
+
+/* More pages than the OOM killer acts for, and no more memory than that needs. */
+static void a_charge_wants_little_room_with_large_pages(struct kunit *test)
+{
+	unsigned int shift;
+
+	for (shift = 12; shift <= 16; shift++) {
+		KUNIT_EXPECT_GT(test, smc_mem_piece(shift), 1 << PAGE_ALLOC_COSTLY_ORDER);
+		KUNIT_EXPECT_LE(test, smc_mem_piece(shift) << shift, SZ_1M);
+	}
 }
 
 static void little_memory_makes_rings_smaller(struct kunit *test)
 {
 	const struct smc_account *account = mem_account(test);
-	long low = smc_mem_limits[0];
-	long used = atomic_long_read(&smc_mem_allocated);
+	long low = smc_buf_limits[0];
+	long used = atomic_long_read(&smc_buf_pages);
 
-	smc_mem_limits[0] = used + SMC_MEM_SHARE * MEM_ELEM / PAGE_SIZE;
+	smc_buf_limits[0] = used + SMC_MEM_SHARE * MEM_ELEM / PAGE_SIZE;
 	KUNIT_EXPECT_EQ(test, smc_mem_fit(account, 4 * MEM_ELEM), MEM_ELEM);
 	KUNIT_EXPECT_EQ(test, smc_mem_fit(account, MEM_ELEM / 2), MEM_ELEM / 2);
 	/* the least size is up to the caller */
-	smc_mem_limits[0] = used;
+	smc_buf_limits[0] = used;
 	KUNIT_EXPECT_EQ(test, smc_mem_fit(account, MEM_ELEM), 0);
-	smc_mem_limits[0] = max(used - 1, 0L);
+	smc_buf_limits[0] = max(used - 1, 0L);
 	KUNIT_EXPECT_EQ(test, smc_mem_fit(account, MEM_ELEM), 0);
-	smc_mem_limits[0] = LONG_MAX;
+	smc_buf_limits[0] = LONG_MAX;
 	KUNIT_EXPECT_EQ(test, smc_mem_fit(account, 4 * MEM_ELEM), 4 * MEM_ELEM);
-	smc_mem_limits[0] = low;
+	smc_buf_limits[0] = low;
 }
 
 static void parts_of_a_page_add_up(struct kunit *test)
@@ -132,11 +147,10 @@ static void parts_of_a_page_add_up(struct kunit *test)
 	long before = mem_total();
 	int i;
 
-	for (i = 0; i < 8; i++)
-		KUNIT_ASSERT_EQ(test, smc_mem_charge(account, PAGE_SIZE / 4), 0);
+	for (i = 1; i <= 8; i++)
+		KUNIT_ASSERT_EQ(test, smc_mem_charge(account, i * PAGE_SIZE / 4), 0);
 	KUNIT_EXPECT_EQ(test, mem_total() - before, 2 * PAGE_SIZE);
-	for (i = 0; i < 8; i++)
-		smc_mem_uncharge(account, PAGE_SIZE / 4);
+	smc_mem_uncharge(account);
 	KUNIT_EXPECT_EQ(test, mem_total(), before);
 	KUNIT_EXPECT_EQ(test, account->sk.sk_forward_alloc, 0);
 }
@@ -149,7 +163,7 @@ static void the_largest_rings_do_not_overflow(struct kunit *test)
 	/* both of size code 15 */
 	KUNIT_ASSERT_EQ(test, smc_mem_charge(account, 1U << 30), 0);
 	KUNIT_EXPECT_EQ(test, mem_total() - before, 1L << 30);
-	smc_mem_uncharge(account, 1U << 30);
+	smc_mem_uncharge(account);
 	KUNIT_EXPECT_EQ(test, mem_total(), before);
 }
 
@@ -164,15 +178,15 @@ static void above_the_limit_nothing_is_charged(struct kunit *test)
 	mem_limits[0] = 0;
 	mem_limits[1] = 0;
 	mem_limits[2] = limit;
-	for (n = 0; n < 64 && !smc_mem_charge(account, MEM_ELEM); n++)
+	for (n = 0; n < 64 && !smc_mem_charge(account, (n + 1) * MEM_ELEM); n++)
 		;
 	/* per-CPU reserves blur the count, by their size at most */
 	KUNIT_EXPECT_GE(test, n, 4);
 	KUNIT_EXPECT_LT(test, n, 64);
-	KUNIT_EXPECT_EQ(test, smc_mem_charge(account, 64 * MEM_ELEM), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, smc_mem_charge(account, 128 * MEM_ELEM), -ENOMEM);
 	KUNIT_EXPECT_EQ(test, mem_total() - before, n * MEM_ELEM);
 	KUNIT_EXPECT_EQ(test, account->sk.sk_forward_alloc, 0);
-	smc_mem_uncharge(account, n * MEM_ELEM);
+	smc_mem_uncharge(account);
 	KUNIT_EXPECT_EQ(test, mem_total(), before);
 }
 
@@ -187,13 +201,14 @@ static void an_account_is_one_of_smc(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, account);
 	KUNIT_ASSERT_EQ(test, smc_mem_init(), 0);
 	smc_mem_open(account, c->sk);
-	KUNIT_EXPECT_PTR_EQ(test, account->sk.sk_prot, &smc_mem_proto);
+	KUNIT_EXPECT_PTR_EQ(test, account->sk.sk_prot, &smc_mem_account_proto);
 	KUNIT_EXPECT_PTR_EQ(test, smc_compat_sk_memcg(&account->sk), smc_compat_sk_memcg(c->sk));
 	KUNIT_EXPECT_EQ(test, smc_mem_charge(account, MEM_ELEM), 0);
 	KUNIT_EXPECT_GE(test, mem_smc_pages(), (long)PAGE_ALIGN(MEM_ELEM) >> PAGE_SHIFT);
 	KUNIT_EXPECT_EQ(test, mem_total(), before);
-	smc_mem_uncharge(account, MEM_ELEM);
+	/* as a handshake that gives up before it has a group */
 	smc_mem_close(account);
+	KUNIT_EXPECT_EQ(test, account->sk.sk_forward_alloc, 0);
 	smc_mem_exit();
 }
 
@@ -210,7 +225,7 @@ static void what_is_charged_stays_when_an_account_changes_hands(struct kunit *te
 	local_bh_enable();
 	KUNIT_EXPECT_PTR_EQ(test, smc_compat_sk_memcg(&account->sk), smc_compat_sk_memcg(c->sk));
 	KUNIT_EXPECT_EQ(test, mem_total() - before, PAGE_ALIGN(MEM_ELEM));
-	smc_mem_uncharge(account, MEM_ELEM);
+	smc_mem_uncharge(account);
 	KUNIT_EXPECT_EQ(test, mem_total(), before);
 }
 
@@ -218,14 +233,15 @@ static void limits_are_in_order_and_leave_most_of_the_memory(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, smc_mem_init(), 0);
 	smc_mem_exit();
-	KUNIT_EXPECT_GT(test, smc_mem_limits[0], 0);
-	KUNIT_EXPECT_LT(test, smc_mem_limits[0], smc_mem_limits[1]);
-	KUNIT_EXPECT_LT(test, smc_mem_limits[1], smc_mem_limits[2]);
-	KUNIT_EXPECT_LE(test, smc_mem_limits[2], max(totalram_pages() / 4, 1024UL));
+	KUNIT_EXPECT_GT(test, smc_buf_limits[0], 0);
+	KUNIT_EXPECT_LT(test, smc_buf_limits[0], smc_buf_limits[1]);
+	KUNIT_EXPECT_LT(test, smc_buf_limits[1], smc_buf_limits[2]);
+	KUNIT_EXPECT_LE(test, smc_buf_limits[2], max(totalram_pages() / 4, 1024UL));
 }
 
 static struct kunit_case cases[] = {
-	KUNIT_CASE(an_element_is_charged_and_given_back),
+	KUNIT_CASE(rings_are_charged_once_and_given_back),
+	KUNIT_CASE(a_charge_wants_little_room_with_large_pages),
 	KUNIT_CASE(little_memory_makes_rings_smaller),
 	KUNIT_CASE(parts_of_a_page_add_up),
 	KUNIT_CASE(the_largest_rings_do_not_overflow),

@@ -64,9 +64,9 @@ def exchange(h, socks):
         h.recv_exact(s, 4)
 
 
-def client(h, port, n, group):
+def client(h, port, n, group, size=0):
     join(group)
-    socks = [h.connect(port) for _ in range(n)]
+    socks = [h.connect(port, sndbuf=size, rcvbuf=size) for _ in range(n)]
     h.mark("connected")
     exchange(h, socks)
     h.mark("open")
@@ -194,6 +194,37 @@ def left(t, *halves):
     t.wait_all(*halves)
 
 
+def thinned_server(h, port, n):
+    """Ends connections on which the client says so."""
+    ls = h.listen(port, backlog=256)
+    socks = answer_all(h, ls, n)
+    kept = []
+    for c in socks:
+        if h.recv_exact(c, 1) == b"k":
+            kept.append(c)
+        else:
+            h.finish(c)
+    h.mark("thin")
+    end_all(h, kept)
+    ls.close()
+
+
+def thinned_client(h, port, n, keep):
+    """N connections, one after another; ends all but some."""
+    socks = [h.connect(port) for _ in range(n)]
+    exchange(h, socks)
+    for i, s in enumerate(socks):
+        s.sendall(b"k" if i in keep else b"x")
+    gone = [s for i, s in enumerate(socks) if i not in keep]
+    for s in gone:
+        s.shutdown(socket.SHUT_WR)
+    for s in gone:
+        h.at_end(s)
+        s.close()
+    h.mark("thin")
+    end_all(h, [socks[i] for i in keep])
+
+
 def reserve(h, group):
     """The errno of SO_RESERVE_MEM for 1 MiB, or 0."""
     join(group)
@@ -213,10 +244,7 @@ def charged(t, n):
                f"{vm.name}: {n} connections charged", 20)
         t.check(sock_mem(vm, "bench") < 2 * n * RINGS,
                 f"{vm.name}: {sock_mem(vm, 'bench')} bytes charged")
-        pages = vm.run("awk '$1 == \"SMC\" { print $4 }' /proc/net/protocols").out
-        # each CPU may keep 1 MiB to itself
-        t.check(int(pages) >= n * RINGS // 4096 - 256 * t.case.vcpus,
-                f"{vm.name}: {pages} pages of the protocol")
+        t.check(pages(vm) >= n * RINGS // 4096, f"{vm.name}: {pages(vm)} pages of the protocol")
     closed(t, *halves)
     for vm in (t.a, t.b):
         t.wait(lambda vm=vm: sock_mem(vm, "bench") < n * RINGS * 3 // 10,
@@ -364,6 +392,62 @@ def reserved(t, _n):
     t.wait(lambda: sock_mem(t.b, "bench") <= before, "what was reserved is given back", 20)
 
 
+def pages(vm):
+    return int(vm.run("awk '$1 == \"SMC\" { print $4 }' /proc/net/protocols").out)
+
+
+def whole_regions(t, _n):
+    """A region with one connection counts as a whole in the limit of the host."""
+    # regions of 1, 2, 4 and 8 elements, and the first connection of each
+    n, keep = 15, (0, 1, 3, 7)
+    for vm in (t.a, t.b):
+        vm.write("/proc/sys/vm/drop_caches", "2")
+    all_back(t, "before regions that stay")
+    s = t.half(t.a, thinned_server, port=5314, n=n)
+    s.expect("listening", t.left())
+    c = t.half(t.b, thinned_client, port=5314, n=n, keep=keep)
+    t.expect_all("thin", s, c)
+    t.mode(t.b, "SMC-R", 5314, len(keep))
+    for vm in (t.a, t.b):
+        vm.write("/proc/sys/vm/drop_caches", "2")
+        t.equal(t.memory_regions(vm), 2 * len(keep), f"{vm.name}: regions with a connection")
+        t.check(pages(vm) >= n * RINGS // 4096, f"{vm.name}: {pages(vm)} pages counted")
+    low, pressure, _ = mem = t.b.sysctl("net.smc.mem").split()
+    t.b.sysctl("net.smc.mem", f"{low} {pressure} {pages(t.b)}")
+    # rings of that size are free; of another one there are none
+    halves = opened(t, 5315, 1)
+    poor = t.half(t.a, server, port=5316, n=1, group="bench")
+    poor.expect("listening", t.left())
+    other = t.half(t.b, client, port=5316, n=1, group="bench", size=2 * RINGS)
+    t.expect_all("open", poor, other)
+    t.mode(t.b, "TCP", 5316, 1, MEM)
+    t.b.sysctl("net.smc.mem", " ".join(mem))
+    closed(t, s, c, poor, other, *halves)
+    left(t, s, c, poor, other, *halves)
+
+
+def charged_first(t, _n):
+    """For a group that may not have the rings, none are made."""
+    most = {name: t.b.sysctl(name) for name in ("net.core.rmem_max", "net.core.wmem_max")}
+    for name in most:
+        t.b.sysctl(name, str(16 * RINGS))
+    s = t.half(t.a, server, port=5317, n=1, group="bench")
+    s.expect("listening", t.left())
+    c = t.half(t.b, limited, port=5317, n=1, group="small", size=16 * RINGS)
+    c.expect("ready", t.left())
+    before = {name: t.stat(t.b, name) for name in ("sndbuf_new", "rmb_new")}
+    t.b.write(f"{CGROUP}/small/memory.max", str(memory(t.b, "small", "current") + 8 * RINGS))
+    c.gate("connect")
+    t.expect_all("open", s, c)
+    t.mode(t.b, "TCP", 5317, 1, MEM)
+    t.equal({name: t.stat(t.b, name) for name in before}, before, "regions made")
+    for name, value in most.items():
+        t.b.sysctl(name, value)
+    closed(t, s, c)
+    left(t, s, c)
+    t.b.write(f"{CGROUP}/small/memory.max", "max")
+
+
 def conn_of(t, vm, port):
     """What the tool lists of the one connection of a port."""
     from smcvm import kernel
@@ -407,8 +491,8 @@ def run(t):
         for name in ("bench", "front", "small", "tight"):
             cgroup(vm, name)
         t.set(vm, rmb_idle_ms=3600000, rmem=RINGS // 2, wmem=RINGS // 2)
-    for part in (reserved, charged, given_back, bounded, accepted, at_the_limit_of_a_listener,
-                 above_the_mark):
+    for part in (reserved, charged, given_back, whole_regions, charged_first, bounded, accepted,
+                 at_the_limit_of_a_listener, above_the_mark):
         t.step(part.__name__)
         part(t, n)
     # the application's sizes: others would fit the group
