@@ -51,9 +51,16 @@ static int smc_sysctl_same_host(SMC_CTL_TABLE *table, int write, void *buffer, s
 }
 
 /*
- * The removal of an RNIC waits for its users, as long as times allow, and queues and link groups
- * are memory of the host. So the owner of a namespace may only lower these settings.
+ * The removal of an RNIC waits for its users, as long as times allow. Queues, rings without a
+ * connection, and link groups are memory of the host.
  */
+static bool smc_sysctl_only_falls(const struct smc_sysctl_row *row)
+{
+	return row->max == SMC_HOUR_MS || row->max == SMC_DEPTH_MAX ||
+	       row->max == SMC_RING_MEM_MAX || row->max == SMC_LGRS_MAX;
+}
+
+/* The owner of a namespace may not raise such a setting above the default. */
 static int smc_sysctl_lower(SMC_CTL_TABLE *table, int write, void *buffer, size_t *lenp,
 			    loff_t *ppos)
 {
@@ -86,8 +93,7 @@ static unsigned int smc_sysctl_fill(struct net *net, struct ctl_table *table,
 		file->proc_handler = proc_dointvec_minmax;
 		if (value == &set->same_host)
 			file->proc_handler = smc_sysctl_same_host;
-		else if (row->max == SMC_HOUR_MS || row->max == SMC_DEPTH_MAX ||
-			 value == &set->max_lgrs_per_peer)
+		else if (smc_sysctl_only_falls(row))
 			file->proc_handler = smc_sysctl_lower;
 		file->extra1 = &row->min;
 		file->extra2 = &row->max;

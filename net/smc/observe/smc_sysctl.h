@@ -5,6 +5,8 @@
 
 #define SMC_HOUR_MS	(3600 * 1000)
 #define SMC_DEPTH_MAX	2048	/* work requests in a queue */
+#define SMC_RING_MEM_MAX	((1 << 30) - 1)
+#define SMC_LGRS_MAX	65535
 
 /*
  * All settings with their defaults and limits. Names that deployed tools know
@@ -15,19 +17,19 @@
 
 /* What an operator may want to change. */
 #define SMC_SYSCTLS_OPERATOR(X)						\
-	X("wmem", wmem, 262144, 16384, (1 << 30) - 1)			\
-	X("rmem", rmem, 262144, 16384, (1 << 30) - 1)			\
+	X("wmem", wmem, 262144, 16384, SMC_RING_MEM_MAX)		\
+	X("rmem", rmem, 262144, 16384, SMC_RING_MEM_MAX)		\
 	X("default_eid", default_eid, 0, 0, 1)				\
 	X("same_host", same_host, 0, 0, 1)				\
 	X("limit_smc_hs", limit_smc_hs, 0, 0, 1)			\
-	X("max_lgrs_per_peer", max_lgrs_per_peer, 64, 1, 65535)		\
+	X("max_lgrs_per_peer", max_lgrs_per_peer, 64, 1, SMC_LGRS_MAX)	\
 	X("max_links", max_links, 2, 1, 8)				\
 	X("max_conns_per_lgr", max_conns_per_lgr, 255, 1, 255)		\
 	X("smcr_testlink_time", testlink_time, 30, 0, INT_MAX)		\
 	X("tcp_keepalive_min", tcp_keepalive_min, 0, 0, 32767)		\
 	X("lgr_idle_ms", lgr_idle_ms, 600000, 0, SMC_HOUR_MS)		\
 	X("peer_memory_ms", peer_memory_ms, 60000, 0, SMC_HOUR_MS)	\
-	X("spare_mem", spare_mem, 32 << 20, 0, (1 << 30) - 1)
+	X("spare_mem", spare_mem, 32 << 20, 0, SMC_RING_MEM_MAX)
 
 /* Correct for nearly every host. */
 #define SMC_SYSCTLS_RARE(X)						\
@@ -39,7 +41,7 @@
 	X("smcr_max_send_wr", max_send_wr, 64, 2, SMC_DEPTH_MAX)			\
 	X("smcr_max_recv_wr", max_recv_wr, 256, 2, SMC_DEPTH_MAX)		\
 	X("clc_timeout_ms", clc_timeout_ms, 6000, 100, SMC_HOUR_MS)	\
-	X("max_idle_lgrs", max_idle_lgrs, 256, 0, 65535)		\
+	X("max_idle_lgrs", max_idle_lgrs, 256, 0, SMC_LGRS_MAX)	\
 	X("close_timeout_ms", close_timeout_ms, 60000, 100, SMC_HOUR_MS) \
 	X("close_pending_ms", close_pending_ms, 200000, 100, SMC_HOUR_MS) \
 	X("abort_purges", abort_purges, 0, 0, 1)			\

@@ -23,7 +23,10 @@ CONF = {
 }
 REFUSED = {"smcr_buf_type": (-1, 3), "smcr_testlink_time": (-1,),
            "smcr_max_send_wr": (0, 1, 2049), "smcr_max_recv_wr": (0, 1, 2049)}
-DEPTHS = {"smcr_max_send_wr": 64, "smcr_max_recv_wr": 256}
+# default, least and greatest value
+LOWERED = {"smcr_max_send_wr": (64, 2, 2048), "smcr_max_recv_wr": (256, 2, 2048),
+           "wmem": (262144, 16384, (1 << 30) - 1), "rmem": (262144, 16384, (1 << 30) - 1),
+           "spare_mem": (32 << 20, 0, (1 << 30) - 1), "max_idle_lgrs": (256, 0, 65535)}
 STATES = {1: "ACTIVE", 2: "INIT", 10: "LISTEN"}
 HEAD = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  " \
        "timeout inode mode\n"
@@ -79,9 +82,9 @@ def open_file(h, name):
 
 
 def lower_only(h):
-    """The owner of a namespace may not take more memory of the host for queues."""
-    for name, default in DEPTHS.items():
-        for value, code in ((default + 1, errno.EINVAL), (2048, errno.EINVAL), (2, 0),
+    """The owner of a namespace may not take more memory of the host for queues and rings."""
+    for name, (default, least, most) in LOWERED.items():
+        for value, code in ((default + 1, errno.EINVAL), (most, errno.EINVAL), (least, 0),
                             (default, 0)):
             try:
                 with open(f"/proc/sys/net/smc/{name}", "w", encoding="ascii") as f:
