@@ -112,9 +112,10 @@ static const struct smc_close_rule smc_close_rules[] = {
 	/*
 	 * No path to the peer is left. All that the peer wrote before its D or C is here, and
 	 * the application reads it at its own pace, as with TCP (CLOSE-17). The loss is an
-	 * error only where the application could still have sent.
+	 * error only where the application could still have sent, and only the first time.
 	 */
-	{ ST(APPCLOSEWAIT1), EV(LINK_LOST), 0, SEEN(APP_CLOSED) | SEEN(C_RCVD),
+	{ ST(APPCLOSEWAIT1), EV(LINK_LOST), 0,
+	  SEEN(APP_CLOSED) | SEEN(C_RCVD) | SEEN(PATH_LOST),
 	  SMC_RULE_STAY, DO(REPORT_ERR) | DO_WAKE },
 	{ ST_COMPLETE, EV(LINK_LOST), 0, SEEN(APP_CLOSED),
 	  SMC_RULE_STAY, DO_WAKE },

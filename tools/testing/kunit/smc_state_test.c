@@ -1164,8 +1164,7 @@ static void close_17_no_link_left_and_all_data_here(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, step.next, paths[i].state, "path %d", i);
 		/* Only a side that may still send gets an error. */
 		KUNIT_EXPECT_EQ_MSG(test, step.actions & MASK,
-				    i == PATH_ACW1_D || i == PATH_ACW1_D_LOST ?
-				    DO(REPORT_ERR) : 0, "path %d", i);
+				    i == PATH_ACW1_D ? DO(REPORT_ERR) : 0, "path %d", i);
 		KUNIT_EXPECT_EQ(test, step.actions & DO_WAKE, DO_WAKE);
 		KUNIT_EXPECT_FALSE(test, may_send(&ctl));
 		/* The peer resets TCP on its side. */
@@ -1177,6 +1176,28 @@ static void close_17_no_link_left_and_all_data_here(struct kunit *test)
 				    DO(PURGE) | DO(FREE_RMBE), "path %d", i);
 		KUNIT_EXPECT_TRUE(test, step.is_peer_done);
 	}
+}
+
+/* The application has got the error: further losses, or a shutdown, are no other one. */
+static void close_17_loss_is_reported_once(struct kunit *test)
+{
+	struct smc_close_ctl ctl = come_by(test, PATH_ACW1_D);
+	struct smc_close_step step;
+	u32 i;
+
+	step = smc_state_close(&ctl, E(LINK_LOST), &unread);
+	KUNIT_EXPECT_TRUE(test, step.actions & DO(REPORT_ERR));
+	KUNIT_EXPECT_EQ(test, step.sk_err, ECONNABORTED);
+	for (i = 0; i < 3; i++) {
+		step = smc_state_close(&ctl, E(LINK_LOST), i ? &unread : &unsent);
+		KUNIT_EXPECT_EQ(test, step.next, SMC_STATE_APPCLOSEWAIT1);
+		KUNIT_EXPECT_EQ(test, step.actions, DO_WAKE);
+		KUNIT_EXPECT_EQ(test, step.sk_err, 0);
+		smc_state_close(&ctl, E(APP_SHUT_WR), &unsent);
+	}
+	/* nothing was read meanwhile, and close() loses it */
+	expect_step(test, &ctl, E(APP_CLOSE), &unread, SMC_STATE_CLOSED,
+		    DO(PURGE) | DO(TCP_RST) | DO(FREE_RMBE), MASK);
 }
 
 /* No link leads to the peer's element, but the peer may know of one that leads to ours. */
@@ -1922,6 +1943,7 @@ static struct kunit_case smc_state_cases[] = {
 	KUNIT_CASE(peer_03_no_link_left_ends_a_pending_close),
 	KUNIT_CASE(peer_03_no_link_left_and_then_a_shutdown),
 	KUNIT_CASE(close_17_no_link_left_and_all_data_here),
+	KUNIT_CASE(close_17_loss_is_reported_once),
 	KUNIT_CASE(an_event_that_is_none_does_nothing),
 	KUNIT_CASE(cdc_14_close_01_every_step_keeps_the_rules),
 	KUNIT_CASE_SLOW(close_02_pair_closes_in_every_order),
