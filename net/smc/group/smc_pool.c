@@ -89,11 +89,28 @@ static bool lgr_unmap_buf(struct smc_link_group *lgr, struct smc_buf *buf)
 	return is_unmapped;
 }
 
-/* The region is in no list, or in that of leaving regions. */
+/* The peer does not know the region, or need not; a link that is being added gets no key of it. */
+static void llc_forget(struct smc_llc *llc, struct smc_buf *buf)
+{
+	unsigned int k;
+
+	buf->is_announced = false;
+	for (k = 0; k < llc->nr_announced; k++)
+		if (llc->announced[k] == buf)
+			llc->announced[k] = NULL;
+}
+
+/*
+ * The region is in no list, or in that of leaving regions. If the group is down, the peer may not
+ * have released it, and the worker may still be adding a link.
+ */
 static void lgr_free_buf(struct smc_link_group *lgr, struct smc_buf *buf)
 {
-	bool is_unmapped = lgr_unmap_buf(lgr, buf);
+	bool is_unmapped;
 
+	scoped_guard(mutex, &lgr->lock)
+		llc_forget(&lgr->llc, buf);
+	is_unmapped = lgr_unmap_buf(lgr, buf);
 	scoped_guard(mutex, &lgr->lock) {
 		list_del_init(&buf->node);
 		if (!is_unmapped)
@@ -322,15 +339,14 @@ static unsigned int llc_active_links(const struct smc_llc *llc)
 /* Keep track of the RMBs that the peer knows: they are announced on added links. */
 static void llc_note_announced(struct smc_llc *llc, const struct smc_llc_request *req)
 {
-	unsigned int i, k;
+	unsigned int i;
 
-	for (i = 0; i < req->nr_bufs; i++) {
-		req->bufs[i]->is_announced = !req->is_delete;
+	for (i = 0; i < req->nr_bufs; i++)
 		/* Deployed peers accept a deletion while they add a link. */
-		for (k = 0; k < llc->nr_announced && req->is_delete; k++)
-			if (llc->announced[k] == req->bufs[i])
-				llc->announced[k] = NULL;
-	}
+		if (req->is_delete)
+			llc_forget(llc, req->bufs[i]);
+		else
+			req->bufs[i]->is_announced = true;
 }
 
 /**

@@ -80,7 +80,6 @@ struct eng_way {
  * @nr_data_slots: slots that were taken from the data path
  * @nr_writes: RDMA WRITEs that were posted before messages
  * @nr_searches: searches for the ports of a LAN
- * @nr_sorts: lists of ports that were made for a group
  */
 struct eng_lab {
 	const struct eng_way *way;
@@ -99,7 +98,6 @@ struct eng_lab {
 	unsigned int nr_data_slots;
 	unsigned int nr_writes;
 	unsigned int nr_searches;
-	unsigned int nr_sorts;
 };
 
 static struct eng_lab *eng_lab;
@@ -174,11 +172,6 @@ int eng_route_find(struct net *net, const struct smc_route_rules *like,
 
 void smc_ib_lan_of(const struct net *net, const struct smc_ib_end *end, struct smc_ib_lan *lan)
 {
-}
-
-void smc_ib_sort_ends(struct smc_ib_end *ends, unsigned int nr, const u8 peer_gid[16])
-{
-	eng_lab->nr_sorts++;
 }
 
 unsigned int smc_ib_lan_ends(struct net *net, const struct smc_ib_lan *lan,
@@ -773,7 +766,6 @@ static void addl_06_groups_of_a_lan_share_a_search(struct kunit *test)
 
 	hash_init(pass.lans);
 	eng_lab->nr_searches = 0;
-	eng_lab->nr_sorts = 0;
 	for (i = 0; i < ARRAY_SIZE(lgr); i++) {
 		lgr[i] = smc_lgr_form(&key);
 		KUNIT_ASSERT_FALSE(test, IS_ERR(lgr[i]));
@@ -785,7 +777,6 @@ static void addl_06_groups_of_a_lan_share_a_search(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, lgr[i]->llc.rnics.count, 2);
 	}
 	KUNIT_EXPECT_EQ(test, eng_lab->nr_searches, 2);
-	KUNIT_EXPECT_EQ(test, eng_lab->nr_sorts, ARRAY_SIZE(lgr));
 	llc_pass_end(&pass);
 	/* the next pass does not rely on this one */
 	hash_init(pass.lans);
@@ -990,7 +981,7 @@ static void lgt_02_a_surplus_group_ends_though_it_is_armed_late(struct kunit *te
 	smc_lgr_wait_none(NULL);
 }
 
-/* A client waits for the server's answer, which does not come; the worker that ends namespaces does not. */
+/* A client waits for the server's answer; the worker that ends namespaces does not. */
 static void peer_01_a_namespace_that_ends_says_so_without_a_wait(struct kunit *test)
 {
 	struct smc_link *link = eng_up(test, false, 1);
@@ -1089,6 +1080,47 @@ static void rkey_20_amb_21_an_rmb_that_leaves_is_announced(struct kunit *test)
 	}
 }
 
+/*
+ * The group goes down before the peer has released a region. The worker may still have to build a
+ * message about a link that is being added.
+ */
+static void amb_21_a_region_that_is_freed_is_named_no_more(struct kunit *test)
+{
+	struct smc_link *link = eng_up(test, true, 1);
+	struct smc_link_group *lgr = link->lgr;
+	unsigned int i, before = eng_lab->nr_sent;
+	struct smc_buf *buf;
+
+	eng_idle_rmb(test, lgr);
+	eng_reclaim(lgr);
+	flush_work(&lgr->llc.sweep_work);
+	buf = eng_leaving(lgr);
+	KUNIT_ASSERT_NOT_NULL(test, buf);
+	mutex_lock(&lgr->lock);
+	buf->is_announced = true;
+	buf->map[link->index].rkey = ENG_RKEY;
+	mutex_unlock(&lgr->lock);
+	for (i = 0; i < 3000 && READ_ONCE(eng_lab->nr_sent) == before; i++)
+		msleep(20);
+	eng_settle(lgr);
+	mutex_lock(&lgr->lock);
+	KUNIT_EXPECT_GE(test, smc_pool_select(lgr), 1);
+	KUNIT_EXPECT_PTR_EQ(test, lgr->llc.announced[lgr->llc.nr_announced - 1], buf);
+	mutex_unlock(&lgr->lock);
+
+	smc_llc_broken(&link->wr, SMC_WR_FAULT_PROTOCOL);
+	eng_settle(lgr);
+	KUNIT_EXPECT_TRUE(test, smc_lgr_is_down(lgr));
+	flush_work(&lgr->llc.sweep_work);
+	/* it stays until the group is freed if the request failed before the group was down */
+	buf = eng_leaving(lgr);
+	mutex_lock(&lgr->lock);
+	for (i = 0; i < lgr->llc.nr_announced; i++)
+		KUNIT_EXPECT_PTR_EQ(test, lgr->llc.announced[i], buf);
+	lgr->llc.nr_announced = 0;
+	mutex_unlock(&lgr->lock);
+}
+
 /* An existing group uses the new setting of the operator. */
 static void rmb_25_a_changed_idle_time_acts_at_once(struct kunit *test)
 {
@@ -1121,6 +1153,7 @@ static struct kunit_case eng_cases[] = {
 	KUNIT_CASE(llc_13_answers_leave_the_slots_of_data_alone),
 	KUNIT_CASE(rmb_24_an_rmb_stays_until_the_peer_deletes_it),
 	KUNIT_CASE(rkey_20_amb_21_an_rmb_that_leaves_is_announced),
+	KUNIT_CASE(amb_21_a_region_that_is_freed_is_named_no_more),
 	KUNIT_CASE(rmb_25_a_changed_idle_time_acts_at_once),
 	KUNIT_CASE(lgt_02_a_surplus_group_ends_though_it_is_armed_late),
 	KUNIT_CASE(peer_01_a_namespace_that_ends_says_so_without_a_wait),
