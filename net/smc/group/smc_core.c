@@ -779,7 +779,7 @@ struct smc_link_group *smc_lgr_reserve_link(const struct smc_lgr_key *key,
  * @key: the peer and our role
  * @peer: the peer's end of the link
  *
- * For a group that a first contact shows to be stale (AMB-06). A link that is being left is no
+ * For a group that a first contact claims to be lost (AMB-06). A link that is being left is no
  * proof: its number may already name a new queue pair.
  *
  * Context: Process context.

@@ -680,7 +680,7 @@ enum smc_decline smc_nego_check_route(const struct smc_params *params, bool is_d
  *
  * The server's F flag decides whether to form a new link group. Without F, an unknown link means
  * that the sides are out of sync (ERR-13). So does an unknown RMB (RKEY-24); that alone never
- * makes a first contact (RKEY-23). The S bit then makes the server end its group. If the link was
+ * makes a first contact (RKEY-23). The S bit then makes the server probe its links. If the link was
  * just lost, only this connection falls back; LLC reports the link. RFC 7609 3.5.1.3, 3.5.2.2,
  * C.4; FC-06, SC-05, SC-06, PG-03, AMB-05, AMB-06, AMB-33.
  *

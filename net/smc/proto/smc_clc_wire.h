@@ -105,7 +105,7 @@ struct smc_clc_accept {
 struct smc_clc_decline {
 	u8 peer_id[SMC_PEER_ID_LEN];
 	u32 diagnosis;		/* the sender's own code; for display only (DCLN-05) */
-	bool out_of_sync;	/* the receiver's link group is stale and has to end (DCLN-04) */
+	bool out_of_sync;	/* the sender claims to have lost the link group (DCLN-04) */
 	u8 os;			/* operating system of a deployed sender, 0 if unknown */
 };
 

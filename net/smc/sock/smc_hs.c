@@ -324,27 +324,16 @@ static void hs_known(struct smc_hs *hs, const struct smc_clc_accept *acc,
 }
 
 /*
- * The peer claims to have lost this group. Trust that from the group's own address only:
- * any host could claim it for an RNIC that it knows. Otherwise probe the links.
+ * Must precede the leave: a group that LLC has activated meanwhile has its idle time. A message on
+ * TCP never ends a group that is up: other users of the peer's address can send it, too. The links
+ * are probed, which ends the group if the peer has lost it.
  */
-static void hs_end_stale(struct smc_hs *hs, struct smc_link_group *lgr)
-{
-	struct in6_addr peer;
-
-	smc_peer_addr(hs->smc->sk, &peer);
-	if (ipv6_addr_equal(&peer, &lgr->key.peer_addr))
-		smc_lgr_terminate(lgr, "the peer has lost it");
-	else
-		smc_llc_probe_group(lgr);
-}
-
-/* Must precede the leave: a group that LLC has activated meanwhile has its idle time. */
 static void hs_fail_group(struct smc_hs *hs)
 {
 	if (hs->is_first)
 		smc_lgr_fail(hs->lgr, hs->outcome == SMC_HS_TCP ? hs->reason : SMC_DECLINE_NONE);
 	else if (hs->rx.type == SMC_CLC_DECLINE && hs->rx.decline.out_of_sync)
-		hs_end_stale(hs, hs->lgr);		/* AMB-33, DCLN-04 */
+		smc_llc_probe_group(hs->lgr);		/* AMB-33, DCLN-04 */
 }
 
 static void hs_undo_group(struct smc_hs *hs)
@@ -597,8 +586,8 @@ static enum smc_hs_outcome hs_first_active(struct smc_hs *hs)
 	if (!hs_is_declined(hs) && !hs->half.done &&
 	    hs->smc->conn->peer_size <= smc_nego_size_bytes(max))
 		return SMC_HS_GO_ON;
-	/* the peer has no such group, or breaks its rules */
-	smc_lgr_terminate(hs->lgr, "the peer breaks the rules of the handshake");
+	/* the peer may have no such group; others may have joined it here */
+	smc_llc_probe_group(hs->lgr);
 	return smc_hs_fail(hs, -ECONNRESET);
 }
 
@@ -894,7 +883,7 @@ static enum smc_hs_outcome hs_client_group(struct smc_hs *hs)
 	return reason == SMC_DECLINE_NONE ? SMC_HS_GO_ON : smc_hs_decline(hs, reason);
 }
 
-/* First contact: form a group, in place of one whose link the server lost (AMB-06). */
+/* First contact: form a group. The server may have lost an older one with that link (AMB-06). */
 static enum smc_hs_outcome hs_client_form(struct smc_hs *hs)
 {
 	struct smc_link_group *lgr;
@@ -906,7 +895,7 @@ static enum smc_hs_outcome hs_client_form(struct smc_hs *hs)
 	hs_client_key(hs, &key, &peer);
 	lgr = smc_lgr_find_link(&key, &peer);
 	if (lgr) {
-		hs_end_stale(hs, lgr);
+		smc_llc_probe_group(lgr);
 		smc_lgr_put(lgr);
 	}
 	lgr = smc_lgr_form(&key);

@@ -86,9 +86,10 @@ static void table_doubt(struct smc_link_group *lgr)
 	table_note("doubt");
 }
 
-static void table_terminate(struct smc_link_group *lgr, const char *why)
+static struct smc_link_group *table_find_link(const struct smc_lgr_key *key,
+					      const struct smc_ib_peer *peer)
 {
-	table_note("terminate");
+	return smc_lgr_get(table_forming);
 }
 
 static bool table_unreserve(struct smc_link_group *lgr)
@@ -242,10 +243,10 @@ static void table_peer_addr(const struct sock *sk, struct in6_addr *peer)
 #define smc_hs_note_path(...)		((void)0)
 #define smc_ib_end_follow(...)		0
 #define smc_lgr_fail			table_lgr_fail
+#define smc_lgr_find_link		table_find_link
 #define smc_lgr_form(...)		ERR_PTR(-ENOMEM)
 #define smc_lgr_reserve			table_reserve
 #define smc_lgr_reserve_link		table_reserve_link
-#define smc_lgr_terminate		table_terminate
 #define smc_lgr_unreserve		table_unreserve
 #define smc_link_connect(...)		0
 #define smc_link_create(...)		ERR_PTR(-ENOMEM)
@@ -517,22 +518,34 @@ static void an_open_connection_keeps_its_group(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, hs->smc->conn->lgr);
 }
 
-/* DCLN-04, AMB-33 */
-static void a_decline_with_s_bit_ends_the_group_that_is_there(struct kunit *test)
+/* DCLN-04, AMB-33: others share the peer's address, so its links tell. */
+static void a_decline_with_s_bit_probes_the_group(struct kunit *test)
 {
 	struct smc_hs *hs = table_reach(test, SMC_ROLE_SERVER, SERVER_CONFIRM, false);
 
 	hs->rx.type = SMC_CLC_DECLINE;
 	hs->rx.decline.out_of_sync = true;
 	hs_end(hs, SMC_HS_TCP);
-	KUNIT_EXPECT_STREQ(test, table_log, "terminate leave unread conn port ");
-	/* a Decline from a host that is not the group's peer */
+	KUNIT_EXPECT_STREQ(test, table_log, "doubt leave unread conn port ");
+	/* without the bit there is nothing to ask */
 	hs = table_reach(test, SMC_ROLE_SERVER, SERVER_CONFIRM, false);
 	hs->rx.type = SMC_CLC_DECLINE;
-	hs->rx.decline.out_of_sync = true;
-	hs->lgr->key.peer_addr.s6_addr[15] = 1;
 	hs_end(hs, SMC_HS_TCP);
-	KUNIT_EXPECT_STREQ(test, table_log, "doubt leave unread conn port ");
+	KUNIT_EXPECT_STREQ(test, table_log, "leave unread conn port ");
+}
+
+/* AMB-06 */
+static void a_first_contact_by_a_known_link_probes_the_group(struct kunit *test)
+{
+	struct smc_hs *hs = table_reach(test, SMC_ROLE_CLIENT, CLIENT_FORM, false);
+
+	hs->lgr = NULL;
+	hs->rx.accept.first_contact = true;
+	hs_run(hs);
+	KUNIT_EXPECT_EQ(test, hs->outcome, SMC_HS_TCP);
+	KUNIT_EXPECT_EQ(test, hs->reason, SMC_DECLINE_MEM);
+	KUNIT_EXPECT_STREQ(test, table_log, "doubt port ");
+	KUNIT_EXPECT_EQ(test, refcount_read(&table_forming->refs), 1);
 }
 
 /* CLC-09, ERR-07, ERR-08 */
@@ -796,7 +809,7 @@ static void what_may_not_be_declined_is_reset(struct kunit *test)
 	hs->rx.type = SMC_CLC_DECLINE;
 	hs_run(hs);
 	KUNIT_EXPECT_EQ(test, hs->outcome, SMC_HS_FAILED);
-	KUNIT_EXPECT_STREQ(test, table_log, "terminate fail leave-element unread conn port ");
+	KUNIT_EXPECT_STREQ(test, table_log, "doubt fail leave-element unread conn port ");
 	/* nor may part of one stay in the stream */
 	hs = table_first(test, SMC_LGR_ACTIVE, SMC_DECLINE_NONE);
 	hs->half.done = 1;
@@ -813,7 +826,8 @@ static struct kunit_case table_cases[] = {
 	KUNIT_CASE(a_connection_that_could_not_join_has_a_reservation),
 	KUNIT_CASE(without_memory_there_is_no_connection_to_drop),
 	KUNIT_CASE(an_open_connection_keeps_its_group),
-	KUNIT_CASE(a_decline_with_s_bit_ends_the_group_that_is_there),
+	KUNIT_CASE(a_decline_with_s_bit_probes_the_group),
+	KUNIT_CASE(a_first_contact_by_a_known_link_probes_the_group),
 	KUNIT_CASE(a_decline_is_sent_where_the_row_allows_it),
 	KUNIT_CASE(a_row_that_waits_says_what_for),
 	KUNIT_CASE(a_message_has_its_time),
