@@ -23,6 +23,7 @@
 #include <net/ip_fib.h>
 #include <net/ipv6.h>
 #include <net/ipv6_stubs.h>
+#include <net/l3mdev.h>
 #include <net/neighbour.h>
 #include <net/route.h>
 #include <net/sock.h>
@@ -278,55 +279,108 @@ enum smc_decline smc_path_find_local(struct sock *tsk, struct smc_ib_end *end,
 	return SMC_DECLINE_NONE;
 }
 
-static bool smc_path_match_ipv4(struct net_device *ndev, const struct smc_clc_proposal *prop)
+/**
+ * struct smc_path_lan - what the addresses of an interface say about a client
+ * @is_proposed: the Proposal names one of its subnets
+ * @has_client: the client's TCP address is in that subnet
+ * @has_server: the client has connected to an address of the interface
+ */
+struct smc_path_lan {
+	bool is_proposed;
+	bool has_client;
+	bool has_server;
+};
+
+static void smc_path_see_ipv4(struct net_device *ndev, const struct sock *tsk,
+			      const struct smc_clc_proposal *prop, struct smc_path_lan *lan)
 {
 	const struct in_ifaddr *ifa;
 	struct in_device *in_dev;
+	struct in6_addr peer;
 
-	guard(rcu)();
 	in_dev = __in_dev_get_rcu(ndev);
 	if (!in_dev)
-		return false;
-	in_dev_for_each_ifa_rcu(ifa, in_dev)
-		if (smc_nego_match_ipv4(prop, ntohl(ifa->ifa_local), ifa->ifa_prefixlen))
-			return true;
-	return false;
+		return;
+	smc_peer_addr(tsk, &peer);
+	in_dev_for_each_ifa_rcu(ifa, in_dev) {
+		if (ipv6_addr_v4mapped(&peer))
+			lan->has_server |= ifa->ifa_local == inet_sk(tsk)->inet_saddr;
+		if (!smc_nego_match_ipv4(prop, ntohl(ifa->ifa_local), ifa->ifa_prefixlen))
+			continue;
+		lan->is_proposed = true;
+		if (ipv6_addr_v4mapped(&peer))
+			lan->has_client |= inet_ifa_match(peer.s6_addr32[3], ifa);
+	}
 }
 
-static bool smc_path_match_ipv6(struct net_device *ndev, const struct smc_clc_proposal *prop)
+static void smc_path_see_ipv6(struct net_device *ndev, const struct sock *tsk,
+			      const struct smc_clc_proposal *prop, struct smc_path_lan *lan)
 {
 	const struct inet6_ifaddr *ifa;
+	struct in6_addr own, peer;
 	struct inet6_dev *idev;
 
-	guard(rcu)();
 	idev = __in6_dev_get(ndev);
 	if (!idev)
-		return false;
-	list_for_each_entry_rcu(ifa, &idev->addr_list, if_list)
-		if (smc_nego_match_ipv6(prop, ifa->addr.s6_addr, ifa->prefix_len))
-			return true;
-	return false;
+		return;
+	smc_path_own_addr(tsk, &own);
+	smc_peer_addr(tsk, &peer);
+	list_for_each_entry_rcu(ifa, &idev->addr_list, if_list) {
+		/* two interfaces may have one link-local address */
+		lan->has_server |= ipv6_addr_equal(&ifa->addr, &own) &&
+				   !(ipv6_addr_type(&own) & IPV6_ADDR_LINKLOCAL);
+		if (!smc_nego_match_ipv6(prop, ifa->addr.s6_addr, ifa->prefix_len))
+			continue;
+		lan->is_proposed = true;
+		lan->has_client |= ipv6_prefix_equal(&ifa->addr, &peer, ifa->prefix_len);
+	}
 }
 
-static bool smc_path_match(struct net_device *ndev, const struct smc_clc_proposal *prop)
+static struct smc_path_lan smc_path_see(struct net_device *ndev, const struct sock *tsk,
+					const struct smc_clc_proposal *prop)
 {
-	return prop->nr_prefixes ? smc_path_match_ipv6(ndev, prop) :
-				   smc_path_match_ipv4(ndev, prop);
+	struct smc_path_lan lan = {};
+
+	guard(rcu)();
+	if (prop->nr_prefixes)
+		smc_path_see_ipv6(ndev, tsk, prop, &lan);
+	else
+		smc_path_see_ipv4(ndev, tsk, prop, &lan);
+	return lan;
 }
 
-/* Interfaces of the namespace on a LAN of the client, with references. */
-static unsigned int smc_path_lan_devices(struct net *net, const struct smc_clc_proposal *prop,
+/*
+ * A client may propose any subnet. An interface that TCP does not use serves it only if TCP
+ * proves that the client is in that subnet, or reaches an address of that interface. An interface
+ * of another VRF is like that of another host.
+ */
+static bool smc_path_is_other(struct net_device *ndev, const struct sock *tsk, int vrf,
+			      const struct smc_clc_proposal *prop)
+{
+	struct smc_path_lan lan;
+
+	if (!netif_running(ndev) || ndev->flags & IFF_LOOPBACK ||
+	    l3mdev_master_ifindex_rcu(ndev) != vrf)
+		return false;
+	lan = smc_path_see(ndev, tsk, prop);
+	return lan.is_proposed && (lan.has_client || lan.has_server);
+}
+
+/* Interfaces of the namespace on a LAN of the client, besides @route, with references. */
+static unsigned int smc_path_lan_devices(const struct sock *tsk, const struct net_device *route,
+					 const struct smc_clc_proposal *prop,
 					 struct net_device *found[SMC_PATH_MAX_LANS])
 {
 	struct net_device *ndev;
 	unsigned int nr = 0;
+	int vrf;
 
 	guard(rcu)();
-	for_each_netdev_rcu(net, ndev) {
+	vrf = l3mdev_master_ifindex_rcu(route);
+	for_each_netdev_rcu(sock_net(tsk), ndev) {
 		if (nr == SMC_PATH_MAX_LANS)
 			break;
-		if (!netif_running(ndev) || ndev->flags & IFF_LOOPBACK ||
-		    !smc_path_match(ndev, prop))
+		if (!smc_path_is_other(ndev, tsk, vrf, prop))
 			continue;
 		dev_hold(ndev);
 		found[nr++] = ndev;
@@ -334,15 +388,15 @@ static unsigned int smc_path_lan_devices(struct net *net, const struct smc_clc_p
 	return nr;
 }
 
-static bool smc_path_find_on_lan(struct net *net, const struct smc_clc_proposal *prop,
-				 struct smc_ib_end *end)
+static bool smc_path_find_on_lan(const struct sock *tsk, const struct net_device *route,
+				 const struct smc_clc_proposal *prop, struct smc_ib_end *end)
 {
 	struct net_device *ndev[SMC_PATH_MAX_LANS];
-	unsigned int i, nr = smc_path_lan_devices(net, prop, ndev);
+	unsigned int i, nr = smc_path_lan_devices(tsk, route, prop, ndev);
 	bool found = false;
 
 	for (i = 0; i < nr; i++) {
-		found = found || !smc_ib_find(net, ndev[i], end);
+		found = found || !smc_ib_find(sock_net(tsk), ndev[i], end);
 		dev_put(ndev[i]);
 	}
 	return found;
@@ -355,8 +409,10 @@ static bool smc_path_find_on_lan(struct net *net, const struct smc_clc_proposal 
  * @end: filled on success; ends with smc_ib_end_put()
  * @is_near: filled on success: the port is on a LAN of the client's, FC-03, FC-04
  *
- * The port of the route, as smc_path_find(). If another interface is on the client's LAN, its port
- * is preferred (ACPT-03), unless the socket is bound to an interface.
+ * The port of the route, as smc_path_find(). If another interface of the same VRF is on the
+ * client's LAN, its port is preferred (ACPT-03), unless the socket is bound to an interface. The
+ * Proposal alone does not prove that: the client's address must be in that subnet, or the server's
+ * address must be that interface's.
  *
  * Context: Process context, may sleep.
  * Return: as smc_path_find().
@@ -368,11 +424,11 @@ enum smc_decline smc_path_find_server(struct sock *tsk, const struct smc_clc_pro
 	struct net_device *ndev = smc_path_route_dev(tsk);
 	struct smc_ib_end other;
 
-	*is_near = ndev && smc_path_match(ndev, prop);
+	*is_near = ndev && smc_path_see(ndev, tsk, prop).is_proposed;
 	/* smc_same_host.c handles connections inside the host */
 	if (*is_near || !ndev || ndev->flags & IFF_LOOPBACK || tsk->sk_bound_dev_if)
 		goto out;
-	if (!smc_path_find_on_lan(sock_net(tsk), prop, &other))
+	if (!smc_path_find_on_lan(tsk, ndev, prop, &other))
 		goto out;
 	if (reason == SMC_DECLINE_NONE)
 		smc_ib_end_put(end);

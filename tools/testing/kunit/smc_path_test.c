@@ -56,11 +56,15 @@ struct net *smc_ib_end_net(const struct smc_ib_end *end)
 	return get_net(dev_net(route_own));
 }
 
-/* No case looks up a port. */
+/* Each device has a port, whose number tells which. */
 int smc_ib_find(struct net *net, struct net_device *ndev, struct smc_ib_end *end)
 {
-	return -ENODEV;
+	memset(end, 0, sizeof(*end));
+	end->port = ndev == route_own ? 1 : 2;
+	return 0;
 }
+
+/* The other cases look up no port. */
 
 int smc_ib_find_routed(struct net *net, struct net_device *ndev, const u8 own[16],
 		       enum smc_gid_kind kind, struct smc_ib_end *end)
@@ -659,7 +663,154 @@ static void sec_01_a_path_is_like_that_of_tcp(struct kunit *test)
 	sk_dst_reset(sk);
 }
 
+/**
+ * struct lan_row - a client, and the device that serves it
+ * @what: in words
+ * @peer: its TCP address
+ * @own: the address that it connected to
+ * @subnet: what it proposes; TCP uses the first device
+ * @len: prefix length of that
+ * @other: another subnet that it proposes, of the same length, or NULL
+ * @port: 1 for the first device, 2 for the second
+ * @is_near: the client is on the LAN of that device
+ */
+struct lan_row {
+	const char *what, *peer, *own, *subnet;
+	u8 len;
+	const char *other;
+	u8 port;
+	bool is_near;
+};
+
+static const struct lan_row lan_rows[] = {
+	{ "TCP's own subnet", "::ffff:10.77.0.9", "::ffff:10.77.0.1", "::ffff:10.77.0.0", 24,
+	  NULL, 1, true },
+	{ "TCP's own subnet, from a virtual address", "::ffff:192.0.2.9", "::ffff:10.77.0.1",
+	  "::ffff:10.77.0.0", 24, NULL, 1, true },
+	{ "the client's subnet", "::ffff:10.78.0.9", "::ffff:10.77.0.1", "::ffff:10.78.0.0", 24,
+	  NULL, 2, true },
+	{ "the subnet of the server's address", "::ffff:192.0.2.9", "::ffff:10.78.0.1",
+	  "::ffff:10.78.0.0", 24, NULL, 2, true },
+	{ "another subnet of the server's interface", "::ffff:192.0.2.9", "::ffff:10.77.0.3",
+	  "::ffff:10.78.0.0", 24, NULL, 2, true },
+	{ "a stranger's word", "::ffff:10.77.0.9", "::ffff:10.77.0.1", "::ffff:10.78.0.0", 24,
+	  NULL, 1, false },
+	{ "a stranger's word, from elsewhere", "::ffff:192.0.2.9", "::ffff:10.77.0.1",
+	  "::ffff:10.78.0.0", 24, NULL, 1, false },
+	{ "another length", "::ffff:10.78.0.9", "::ffff:10.78.0.1", "::ffff:10.78.0.0", 16,
+	  NULL, 1, false },
+	{ "IPv4 of an IPv6 client, same last bytes", "2001:db8:9::a4e:9", "2001:db8:1::a4e:1",
+	  "::ffff:10.78.0.0", 24, NULL, 1, false },
+	{ "TCP's own prefix", "2001:db8:1::9", "2001:db8:1::1", "2001:db8:1::", 64, NULL, 1,
+	  true },
+	{ "the client's prefix", "2001:db8:2::9", "2001:db8:1::1", "2001:db8:2::", 64, NULL, 2,
+	  true },
+	{ "the client's prefix, the second of two", "2001:db8:2::9", "2001:db8:1::1",
+	  "2001:db8:7::", 64, "2001:db8:2::", 2, true },
+	{ "the prefix of the server's address", "2001:db8:9::9", "2001:db8:2::1", "2001:db8:2::",
+	  64, NULL, 2, true },
+	{ "a stranger's word about a prefix", "2001:db8:1::9", "2001:db8:1::1", "2001:db8:2::",
+	  64, NULL, 1, false },
+	{ "a stranger's word, to a link-local address of both", "2001:db8:9::9", "fe80::1",
+	  "2001:db8:2::", 64, NULL, 1, false },
+	{ "a stranger's own prefix, and another one", "2001:db8:9::9", "2001:db8:1::1",
+	  "2001:db8:9::", 64, "2001:db8:2::", 1, false },
+};
+
+/* The server's socket of that client, on the first device. */
+static void lan_connect(struct kunit *test, const struct lan_row *row)
+{
+	struct route_world *w = test->priv;
+	struct sock *sk = w->tcp->sk;
+	struct in6_addr own;
+	struct rtable *rt;
+	struct flowi4 fl4 = { .daddr = htonl(0x0a4d0002), .flowi4_oif = w->dev[0]->ifindex };
+
+	route_own = w->dev[0];
+	route_addr(test, row->own, &own);
+	route_addr(test, row->peer, &sk->sk_v6_daddr);
+	sk->sk_v6_rcv_saddr = own;
+	inet_sk(sk)->inet_saddr = own.s6_addr32[3];
+	sk->sk_bound_dev_if = 0;
+	rt = ip_route_output_key(&init_net, &fl4);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(rt));
+	sk_dst_set(sk, &rt->dst);
+}
+
+static void lan_propose(struct kunit *test, const struct lan_row *row,
+			struct smc_clc_proposal *prop)
+{
+	struct in6_addr addr;
+
+	memset(prop, 0, sizeof(*prop));
+	prop->has_subnets = true;
+	route_addr(test, row->subnet, &addr);
+	if (ipv6_addr_v4mapped(&addr)) {
+		prop->subnet = ntohl(addr.s6_addr32[3]);
+		prop->subnet_len = row->len;
+		return;
+	}
+	memcpy(prop->prefix[prop->nr_prefixes].addr, &addr, sizeof(addr));
+	prop->prefix[prop->nr_prefixes++].len = row->len;
+	if (!row->other)
+		return;
+	route_addr(test, row->other, &addr);
+	memcpy(prop->prefix[prop->nr_prefixes].addr, &addr, sizeof(addr));
+	prop->prefix[prop->nr_prefixes++].len = row->len;
+}
+
+static void lan_expect(struct kunit *test, const struct lan_row *row, u8 port, bool is_near)
+{
+	struct route_world *w = test->priv;
+	struct smc_clc_proposal prop;
+	struct smc_ib_end end = {};
+	bool is_this_near = false;
+
+	lan_propose(test, row, &prop);
+	KUNIT_EXPECT_EQ_MSG(test, smc_path_find_server(w->tcp->sk, &prop, &end, &is_this_near),
+			    SMC_DECLINE_NONE, "%s", row->what);
+	KUNIT_EXPECT_EQ_MSG(test, end.port, port, "%s", row->what);
+	KUNIT_EXPECT_EQ_MSG(test, is_this_near, is_near, "%s", row->what);
+}
+
+static void acpt_03_another_interface_needs_more_than_a_word(struct kunit *test)
+{
+	struct route_world *w = test->priv;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(lan_rows); i++) {
+		lan_connect(test, &lan_rows[i]);
+		lan_expect(test, &lan_rows[i], lan_rows[i].port, lan_rows[i].is_near);
+		/* SO_BINDTODEVICE */
+		w->tcp->sk->sk_bound_dev_if = w->dev[0]->ifindex;
+		lan_expect(test, &lan_rows[i], 1, lan_rows[i].is_near && lan_rows[i].port == 1);
+		sk_dst_reset(w->tcp->sk);
+	}
+}
+
+/* ACPT-03: the master's own flag makes it its VRF. */
+static void acpt_03_an_interface_of_another_vrf_is_none(struct kunit *test)
+{
+	static const struct lan_row row = {
+		"a VRF", "::ffff:10.78.0.9", "::ffff:10.78.0.1", "::ffff:10.78.0.0", 24,
+	};
+	struct route_world *w = test->priv;
+
+	lan_connect(test, &row);
+	w->dev[1]->priv_flags |= IFF_L3MDEV_MASTER;
+	lan_expect(test, &row, 1, false);
+	w->dev[0]->priv_flags |= IFF_L3MDEV_MASTER;
+	lan_expect(test, &row, 1, false);
+	w->dev[1]->priv_flags &= ~IFF_L3MDEV_MASTER;
+	lan_expect(test, &row, 1, false);
+	w->dev[0]->priv_flags &= ~IFF_L3MDEV_MASTER;
+	lan_expect(test, &row, 2, true);
+	sk_dst_reset(w->tcp->sk);
+}
+
 static struct kunit_case smc_route_cases[] = {
+	KUNIT_CASE(acpt_03_another_interface_needs_more_than_a_word),
+	KUNIT_CASE(acpt_03_an_interface_of_another_vrf_is_none),
 	KUNIT_CASE(sec_02_sec_06_ways),
 	KUNIT_CASE(sec_02_routes_of_an_rnic_beside),
 	KUNIT_CASE(neighbours_are_asked),

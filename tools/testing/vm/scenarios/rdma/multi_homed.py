@@ -2,15 +2,17 @@
 """A server on two networks, whose packets return by the other network, uses the right RNIC.
 
 It answers with the RNIC of the network that it shares with the client; without one there,
-the connection is TCP. A client with two cards in one network whose socket is bound to the
-second card uses that card in version 2.
+the connection is TCP. A client that only claims to be in a network is not answered by the
+RNIC of that network, nor is one in a VRF. A client with two cards in one network whose
+socket is bound to the second card uses that card in version 2.
 
 covers: ACPT-03 FC-03 FC-04 SEC-01
 """
 import ipaddress
 import socket
 
-from common import stream_client, stream_server
+from common import serve_any, stream_client, stream_server
+from rawpeer import ACCEPT, DECLINE, RawHost
 
 nics = 2
 timeout = 60
@@ -89,6 +91,62 @@ def bound(t):
                 address(t, *card, what="del")
 
 
+def claim(h, rows):
+    """Proposals by the second cable: (own address, server, first 3 bytes of the subnet) each.
+
+    Returns the MAC address of each Accept, and the diagnosis of each Decline.
+    """
+    told = []
+    for ip, server, *subnet in rows:
+        host = RawHost(dev="eth1", ip=ip, mac="525400437785")
+        c = host.connect(server, PORT)
+        msg = bytearray(host.proposal())
+        msg[40:43] = bytes(subnet)
+        c.send(bytes(msg))
+        msg = c.recv_clc(h.within(20))
+        h.check(msg[4] in (ACCEPT, DECLINE), f"answer {msg.hex()}")
+        told.append(msg[32:38].hex(":") if msg[4] == ACCEPT else int.from_bytes(msg[16:20], "big"))
+        c.abort()
+        host.everyone.remove(host)
+    return told
+
+
+def strangers(t):
+    """Clients on the outer network claim to be in the inner one."""
+    def mac(name):
+        return t.a.read(f"/sys/class/net/{name}/address").strip()
+
+    t.step(strangers.__doc__)
+    s = t.half(t.a, serve_any, port=PORT)
+    s.expect("listening")
+
+    def expect(*rows):
+        c = t.half(t.b, claim, rows=[row[:-1] for row in rows])
+        t.wait_all(c)
+        t.equal(c.value, [row[-1] for row in rows], "answers")
+
+    expect(("10.43.1.77", "10.43.1.1", 10, 43, 1, mac("eth1")),
+           ("10.43.1.77", "10.43.1.1", 10, 43, 0, DIFFPREFIX),
+           ("10.43.1.77", "10.43.0.1", 10, 43, 0, mac("eth0")))
+    # there by the first cable, though its packets take the second
+    t.a.run("""set -e
+        ip link add inner link eth0 type macvlan mode bridge
+        ip addr add 10.47.0.1/24 dev inner
+        ip link set inner up
+        ip route add 10.47.0.77 dev eth1""")
+    there = ("10.47.0.77", "10.43.1.1", 10, 47, 0)
+    expect((*there, mac("inner")))
+    if t.case.kind != "debug":    # the debug kernel has no VRF
+        t.a.run("""set -e
+            modprobe vrf
+            ip link add vrf1 type vrf table 99
+            ip link set vrf1 up
+            ip link set inner master vrf1""")
+        expect((*there, DIFFPREFIX))
+    s.gate("stop")
+    t.wait_all(s)
+
+
 def run(t):
     for vm in (t.a, t.b):
         vm.run("sysctl -qw net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.eth0.rp_filter=0 "
@@ -105,8 +163,10 @@ def run(t):
             t.a.run("rdma link add rxe0 type rxe netdev eth0")
             t.pair.wait_gid(t.a, 0)
             talk(t, "SMC-R")
+            strangers(t)
             t.step("two cards in one network")
             bound(t)
     finally:
+        t.a.run("ip link del inner; ip link del vrf1; ip route del 10.47.0.77", check=False)
         t.a.run("ip route del 10.43.0.2/32; ip -6 route del fd43::2/128; "
                 "rdma link show rxe0/1 || rdma link add rxe0 type rxe netdev eth0")
