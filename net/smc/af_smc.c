@@ -192,8 +192,23 @@ static bool smc_read_peer(const struct sockaddr *addr, int addr_len, struct in6_
 	return true;
 }
 
+static bool smc_is_unconnected(const struct socket *sock)
+{
+	return sock->state == SS_UNCONNECTED && inet_sk_state_load(sock->sk) == TCP_CLOSE;
+}
+
+/* Expects no socket lock. A race with another call costs a missed offer or a Decline. */
+static bool smc_may_reach(const struct socket *sock, const struct sockaddr *addr, int addr_len)
+{
+	struct in6_addr peer;
+	u16 port;
+
+	return addr_len >= (int)sizeof(addr->sa_family) && smc_is_unconnected(sock) &&
+	       smc_read_peer(addr, addr_len, &peer, &port) && smc_path_may_reach(sock->sk, addr);
+}
+
 static enum smc_decline smc_check_offer(struct smc_sock *smc, const struct sockaddr *addr,
-					int addr_len)
+					int addr_len, bool may_reach)
 {
 	enum smc_decline reason;
 	struct in6_addr peer;
@@ -205,14 +220,16 @@ static enum smc_decline smc_check_offer(struct smc_sock *smc, const struct socka
 	if (!smc_read_peer(addr, addr_len, &peer, &port))
 		return SMC_DECLINE_NONE;
 	reason = smc_policy_apply(smc->sk, SMC_POLICY_CONNECT, &peer, port);
-	return reason != SMC_DECLINE_NONE ? reason : smc_hs_may_offer(smc, addr, &peer);
+	return reason != SMC_DECLINE_NONE ? reason :
+	       smc_hs_may_offer(smc, addr, &peer, may_reach);
 }
 
-static void smc_choose_offer(struct smc_sock *smc, const struct sockaddr *addr, int addr_len)
+static void smc_choose_offer(struct smc_sock *smc, const struct sockaddr *addr, int addr_len,
+			     bool may_reach)
 {
 	smc->peer_diagnosis = 0;
 	smc->memory_age_ms = 0;
-	smc->fallback = smc_check_offer(smc, addr, addr_len);
+	smc->fallback = smc_check_offer(smc, addr, addr_len, may_reach);
 	tcp_sk(smc->sk)->syn_smc = smc->fallback == SMC_DECLINE_NONE;
 	smc->attempts++;
 }
@@ -299,15 +316,6 @@ static int smc_connect_result(struct smc_sock *smc, struct socket *sock)
 	return rc ? rc : -ECONNABORTED;
 }
 
-/* TCP's part of connect(), without waiting; or the status of an attempt that is under way. */
-static int smc_connect_tcp(struct smc_sock *smc, struct socket *sock, struct sockaddr *addr,
-			   int addr_len, int flags)
-{
-	if (sock->state == SS_UNCONNECTED && smc->sk->sk_state == TCP_CLOSE)
-		smc_choose_offer(smc, addr, addr_len);
-	return __inet_stream_connect(sock, addr, addr_len, flags | O_NONBLOCK, 0);
-}
-
 /* The attempt failed on TCP, which has the error, or shutdown() ended it. */
 static int smc_connect_failed(struct smc_sock *smc, struct socket *sock, struct sockaddr *addr,
 			      int addr_len)
@@ -319,6 +327,7 @@ static int smc_connect_failed(struct smc_sock *smc, struct socket *sock, struct 
 
 static int smc_connect(struct socket *sock, struct sockaddr *addr, int addr_len, int flags)
 {
+	bool may_reach = smc_may_reach(sock, addr, addr_len);
 	struct sock *sk = sock->sk;
 	struct smc_sock *smc;
 	long timeo;
@@ -340,8 +349,12 @@ again:
 		goto again;
 	}
 	rc = -EALREADY;
-	if (smc->phase == SMC_PHASE_IDLE)
-		rc = smc_connect_tcp(smc, sock, addr, addr_len, flags);
+	if (smc->phase == SMC_PHASE_IDLE) {
+		if (smc_is_unconnected(sock))
+			smc_choose_offer(smc, addr, addr_len, may_reach);
+		/* without waiting; or the status of an attempt that is under way */
+		rc = __inet_stream_connect(sock, addr, addr_len, flags | O_NONBLOCK, 0);
+	}
 	timeo = sock_sndtimeo(sk, flags & O_NONBLOCK);
 	if (rc == -EALREADY || rc == -EINPROGRESS) {
 		smc = smc_wait_connect(smc, &timeo, &err);

@@ -11,6 +11,7 @@
  * It is the route of RoCE's UDP packets, sent as by the owner of the TCP connection: with its
  * interface, mark and user, since routing rules may select by them. A route with IPsec is not used.
  */
+#include <linux/bpf-cgroup.h>
 #include <linux/etherdevice.h>
 #include <linux/inetdevice.h>
 #include <linux/uidgid.h>
@@ -72,6 +73,17 @@ static void smc_path_own_addr(const struct sock *tsk, struct in6_addr *own)
 	ipv6_addr_set_v4mapped(inet_sk(tsk)->inet_saddr, own);
 }
 
+/* Return: the device of a route, with a reference, or NULL. */
+static struct net_device *smc_path_dst_dev(struct dst_entry *dst)
+{
+	struct net_device *ndev;
+
+	guard(rcu)();
+	ndev = smc_compat_dst_dev(dst);
+	dev_hold(ndev);
+	return ndev;
+}
+
 /* Return: the device this connection sends through, with a reference, or NULL. */
 static struct net_device *smc_path_route_dev(struct sock *tsk)
 {
@@ -80,13 +92,15 @@ static struct net_device *smc_path_route_dev(struct sock *tsk)
 
 	if (!dst)
 		return NULL;
-	rcu_read_lock();
-	ndev = smc_compat_dst_dev(dst);
-	if (ndev)
-		dev_hold(ndev);
-	rcu_read_unlock();
+	ndev = smc_path_dst_dev(dst);
 	dst_release(dst);
 	return ndev;
+}
+
+/* The port for a device of a route; -ENODEV or -ENETDOWN. */
+static int smc_path_find_port(struct net *net, struct net_device *ndev, struct smc_ib_end *end)
+{
+	return ndev->flags & IFF_LOOPBACK ? -ENODEV : smc_ib_find(net, ndev, end);
 }
 
 static bool smc_path_ipv4_subnet(struct sock *tsk, struct net_device *ndev,
@@ -153,9 +167,7 @@ enum smc_decline smc_path_find(struct sock *tsk, struct smc_ib_end *end,
 
 	if (!ndev)
 		return reason;
-	if (ndev->flags & IFF_LOOPBACK)
-		goto out;
-	if (smc_ib_find(sock_net(tsk), ndev, end))
+	if (smc_path_find_port(sock_net(tsk), ndev, end))
 		goto out;
 
 	reason = SMC_DECLINE_NONE;
@@ -227,19 +239,98 @@ static bool smc_path_is_loopback(const struct in6_addr *addr)
 	return ipv6_addr_loopback(addr) || ipv6_addr_any(addr);
 }
 
-/**
- * smc_path_may_reach() - check whether the route to an address may have an RNIC
- * @net: the namespace
- * @peer: the address, IPv4 mapped
- *
- * Loopback addresses only have a loopback route, which has no RNIC. Saves Declines inside a host.
- *
- * Context: Any context.
- * Return: false if there is certainly none.
- */
-bool smc_path_may_reach(const struct net *net, const struct in6_addr *peer)
+/* The route of connect(), as tcp_v4_connect() looks it up; or an error pointer. */
+static struct dst_entry *smc_path_look_up_ipv4(struct sock *tsk, __be32 peer, __be16 port)
 {
-	return smc_path_may_be_local(net) || !smc_path_is_loopback(peer);
+	struct flowi4 fl4;
+	struct rtable *rt;
+
+	rt = ip_route_connect(&fl4, peer, inet_sk(tsk)->inet_saddr,
+			      READ_ONCE(tsk->sk_bound_dev_if), IPPROTO_TCP,
+			      inet_sk(tsk)->inet_sport, port, tsk);
+	return IS_ERR(rt) ? ERR_CAST(rt) : &rt->dst;
+}
+
+/* The same of tcp_v6_connect(). */
+static struct dst_entry *smc_path_look_up_ipv6(struct sock *tsk, const struct sockaddr_in6 *addr)
+{
+#if IS_ENABLED(CONFIG_IPV6)
+	struct flowi6 fl6 = {
+		.daddr = addr->sin6_addr, .saddr = tsk->sk_v6_rcv_saddr,
+		.flowi6_oif = READ_ONCE(tsk->sk_bound_dev_if),
+		.flowi6_mark = READ_ONCE(tsk->sk_mark),
+		.flowi6_uid = sock_net_uid(sock_net(tsk), tsk), .flowi6_proto = IPPROTO_TCP,
+		.fl6_sport = inet_sk(tsk)->inet_sport, .fl6_dport = addr->sin6_port,
+	};
+
+	/* TCP refuses the address */
+	if (tsk->sk_family != AF_INET6)
+		return ERR_PTR(-EAFNOSUPPORT);
+	fl6.flowlabel = ip6_make_flowinfo(inet6_sk(tsk)->tclass, 0);
+	if (ipv6_addr_type(&fl6.daddr) & IPV6_ADDR_LINKLOCAL && addr->sin6_scope_id)
+		fl6.flowi6_oif = addr->sin6_scope_id;
+	security_sk_classify_flow(tsk, flowi6_to_flowi_common(&fl6));
+	return ipv6_stub->ipv6_dst_lookup_flow(sock_net(tsk), tsk, &fl6, NULL);
+#else
+	return ERR_PTR(-EAFNOSUPPORT);
+#endif
+}
+
+static bool smc_path_has_port(struct net *net, struct net_device *ndev)
+{
+	struct smc_ib_end end;
+
+	if (smc_path_find_port(net, ndev, &end))
+		return false;
+	smc_ib_end_put(&end);
+	return true;
+}
+
+/**
+ * smc_path_may_reach() - check whether connect() may find an RNIC
+ * @tsk: the socket, not connected
+ * @addr: address for connect(), of either family; checked
+ *
+ * Without an RNIC on its route a client would decline. A service that repeats TCP options which
+ * it does not know would take that Decline for payload. The answer is that of smc_path_find() for
+ * the connection, unless its peer may be on this host, or a BPF program may change the address.
+ *
+ * Context: Process context, may sleep. The socket lock is not held: RTNL goes before it, and
+ * a query of a port may take RTNL.
+ * Return: false if there is none. Without a route true, so that TCP reports the error.
+ */
+bool smc_path_may_reach(struct sock *tsk, const struct sockaddr *addr)
+{
+	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)addr;
+	const struct sockaddr_in *in = (const struct sockaddr_in *)addr;
+	struct net_device *ndev;
+	struct dst_entry *dst;
+	struct in6_addr peer;
+	bool may_reach;
+
+	if (!smc_ib_has_device())
+		return false;
+	if (smc_path_may_be_local(sock_net(tsk)))
+		return true;
+	if (addr->sa_family == AF_INET6)
+		peer = in6->sin6_addr;
+	else
+		ipv6_addr_set_v4mapped(in->sin_addr.s_addr, &peer);
+	if (smc_path_is_loopback(&peer))
+		return false;
+	if (BPF_CGROUP_PRE_CONNECT_ENABLED(tsk))
+		return true;
+	/* the port is at one place in both families */
+	dst = ipv6_addr_v4mapped(&peer) ?
+		smc_path_look_up_ipv4(tsk, peer.s6_addr32[3], in->sin_port) :
+		smc_path_look_up_ipv6(tsk, in6);
+	if (IS_ERR(dst))
+		return true;
+	ndev = smc_path_dst_dev(dst);
+	dst_release(dst);
+	may_reach = ndev && smc_path_has_port(sock_net(tsk), ndev);
+	dev_put(ndev);
+	return may_reach;
 }
 
 /**

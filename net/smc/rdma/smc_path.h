@@ -11,6 +11,7 @@
 #include "rdma/smc_ib.h"
 
 struct sock;
+struct sockaddr;
 
 /*
  * Limit for a wait for a neighbour in a handshake or for a new link where there is an alternative:
@@ -50,7 +51,7 @@ enum smc_decline smc_path_find(struct sock *tsk, struct smc_ib_end *end,
 			       struct smc_nego_subnets *subnets);
 bool smc_path_find_routed(struct sock *tsk, const u8 *peer_gid, struct smc_ib_end *end);
 bool smc_path_may_be_local(const struct net *net);
-bool smc_path_may_reach(const struct net *net, const struct in6_addr *peer);
+bool smc_path_may_reach(struct sock *tsk, const struct sockaddr *addr);
 void smc_path_name_host(const struct sock *tsk, struct smc_nego_subnets *subnets);
 enum smc_decline smc_path_find_local(struct sock *tsk, struct smc_ib_end *end,
 				     struct smc_nego_subnets *subnets);

@@ -11,6 +11,11 @@
  *   connections skip that path. A link group that comes up on a path removes the entry.
  *
  * Services:
+ *   A service that sends the TCP option and then no CLC message repeats options that it does not
+ *   know, or a middlebox does. Each offer would fail connect(), so one failure makes an entry, as
+ *   for a host. A server that restarts looks the same: after a connection that used RDMA the entry
+ *   is short.
+ *
  *   A Decline costs over a quarter of a TCP connection (tools/bench). A program that opens many
  *   connections in a row must not pay for each, so several Declines in a row make a short entry. A
  *   service is an address and a port, with the socket's choice of path, since a host may have
@@ -363,6 +368,13 @@ static bool smc_peer_is_lasting(enum smc_decline reason, u32 diagnosis)
 	}
 }
 
+/* Expects the lock held. */
+static bool smc_peer_is_trusted(const struct smc_peer_slot *slot, u64 id)
+{
+	return slot->id == id && !slot->failures &&
+	       !smc_peer_is_ago(slot->since, SMC_PEER_TRUST_MS);
+}
+
 /* Return: true if a pause begins. */
 static bool smc_peer_count_decline(struct smc_peer_memory *mem,
 				   const struct smc_peer_service *name, enum smc_decline reason,
@@ -374,7 +386,7 @@ static bool smc_peer_count_decline(struct smc_peer_memory *mem,
 
 	guard(spinlock_bh)(&mem->lock);
 	/* it has agreed lately */
-	if (slot->id == id && !slot->failures && !smc_peer_is_ago(slot->since, SMC_PEER_TRUST_MS))
+	if (smc_peer_is_trusted(slot, id))
 		return false;
 	if (slot->id == id && slot->changes == smc_ib_changes() &&
 	    !smc_peer_is_ago(slot->since, SMC_PEER_ROW_MS))
@@ -417,6 +429,39 @@ void smc_peer_declined(const struct sock *tsk, const struct sockaddr *addr,
 }
 
 /**
+ * smc_peer_unanswered() - note that a service sent the TCP option and no CLC message
+ * @tsk: TCP socket, with its binding
+ * @addr: address given to connect(), of either family
+ *
+ * One such connection is enough: the offer has failed connect(). The cache is bounded.
+ *
+ * Context: Any context but hard interrupt.
+ */
+void smc_peer_unanswered(const struct sock *tsk, const struct sockaddr *addr)
+{
+	struct smc_peer_service name = smc_peer_name_service(tsk, addr);
+	struct net *net = sock_net(tsk);
+	struct smc_peer_memory *mem = smc_net(net)->peer_memory;
+	int age_ms = READ_ONCE(smc_net(net)->set.peer_memory_ms);
+	u64 id = smc_peer_service_id(mem, &name);
+	struct smc_peer_slot *slot = smc_peer_find_slot(mem, id);
+
+	if (!age_ms)
+		return;
+	scoped_guard(spinlock_bh, &mem->lock) {
+		if (smc_peer_is_trusted(slot, id))
+			age_ms = min(age_ms, SMC_PEER_PAUSE_MS);
+		*slot = (struct smc_peer_slot){
+			.id = id, .addr = name.to, .port = name.port,
+			.reason = SMC_DECLINE_PEERNOSMC, .changes = smc_ib_changes(),
+			.max_age_ms = age_ms, .since = jiffies, .failures = SMC_PEER_DECLINES,
+		};
+	}
+	smc_stat_inc(net, SMC_STAT_SERVICE_PAUSED);
+	trace_smc_service_paused(tsk, addr, SMC_DECLINE_PEERNOSMC, 0, age_ms);
+}
+
+/**
  * smc_peer_agreed() - note that a connection to a service uses RDMA
  * @tsk: connected TCP socket, with its binding
  * @addr: address given to connect(), of either family
@@ -435,11 +480,11 @@ void smc_peer_agreed(const struct sock *tsk, const struct sockaddr *addr)
 	id = smc_peer_service_id(mem, &name);
 	slot = smc_peer_find_slot(mem, id);
 	guard(spinlock_bh)(&mem->lock);
-	/* a service that has not declined lately needs no slot */
-	if (slot->id == id) {
-		slot->failures = 0;
-		slot->since = jiffies;
-	}
+	/* what is remembered of another service counts more */
+	if (slot->id == id || !slot->failures)
+		*slot = (struct smc_peer_slot){
+			.id = id, .addr = name.to, .port = name.port, .since = jiffies,
+		};
 }
 
 /**

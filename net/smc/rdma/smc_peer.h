@@ -53,6 +53,7 @@ bool smc_peer_recall_routed(struct net *net, const struct in6_addr *peer);
 
 void smc_peer_declined(const struct sock *tsk, const struct sockaddr *addr,
 		       enum smc_decline reason, u32 diagnosis);
+void smc_peer_unanswered(const struct sock *tsk, const struct sockaddr *addr);
 void smc_peer_agreed(const struct sock *tsk, const struct sockaddr *addr);
 enum smc_decline smc_peer_recall_service(const struct sock *tsk, const struct sockaddr *addr,
 					 u32 *diagnosis, u32 *age_ms);

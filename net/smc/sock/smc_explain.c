@@ -60,6 +60,7 @@ static enum smc_decline explain_offer(struct smc_explain *ex, struct smc_sock *s
 				      const struct in6_addr *peer, u16 port,
 				      const struct sockaddr *addr)
 {
+	bool may_reach = smc_path_may_reach(smc->sk, addr);
 	enum smc_decline policy, reason;
 	u32 rule;
 
@@ -67,7 +68,7 @@ static enum smc_decline explain_offer(struct smc_explain *ex, struct smc_sock *s
 	explain_note(ex, SMC_EXPLAIN_POLICY, policy, rule, "%s",
 		     policy == SMC_DECLINE_DRAIN ? "the module is drained" :
 		     rule ? "a rule decides" : "no rule matches");
-	reason = smc_hs_may_offer(smc, addr, peer);
+	reason = smc_hs_may_offer(smc, addr, peer, may_reach);
 	if (smc->memory_age_ms)
 		explain_note(ex, SMC_EXPLAIN_MEMORY, reason, smc->memory_age_ms,
 			     "remembered for %u ms: %s", smc->memory_age_ms,
@@ -76,8 +77,7 @@ static enum smc_decline explain_offer(struct smc_explain *ex, struct smc_sock *s
 		explain_note(ex, SMC_EXPLAIN_MEMORY, reason, 0, "nothing is remembered");
 	explain_note(ex, SMC_EXPLAIN_DEVICES, smc->memory_age_ms ? SMC_DECLINE_NONE : reason, 0,
 		     "%s", !smc_ib_has_device() ? "no RDMA device" :
-		     smc_path_may_reach(sock_net(smc->sk), peer) ? "this host has RDMA devices" :
-								   "not for loopback addresses");
+		     may_reach ? "this host has RDMA devices" : "none on this route");
 	return policy != SMC_DECLINE_NONE ? policy : reason;
 }
 

@@ -990,6 +990,28 @@ static void hs_unwind(struct smc_hs *hs)
 			row->undo(hs);
 }
 
+static bool hs_is_wanted(const struct smc_sock *smc)
+{
+	return READ_ONCE(smc->phase) == SMC_PHASE_HANDSHAKE && !READ_ONCE(smc->is_released);
+}
+
+/*
+ * True if the service sent the TCP option and then no valid CLC message. An application that gives
+ * up early proves nothing.
+ */
+static bool hs_is_unanswered(const struct smc_hs *hs)
+{
+	const struct hs_row *row = hs_current_row(hs);
+
+	if (hs->outcome != SMC_HS_FAILED ||
+	    (row->step != hs_client_propose && row->step != hs_client_accept))
+		return false;
+	if (!hs_is_wanted(hs->smc) &&
+	    jiffies - hs->since < hs_limit_jiffies(hs, HS_HALF))
+		return false;
+	return hs->err == -ECONNRESET || hs->err == -EPIPE || hs->err == -ETIMEDOUT;
+}
+
 static void hs_note_service(struct smc_hs *hs)
 {
 	const struct smc_sock *smc = hs->smc;
@@ -1001,6 +1023,8 @@ static void hs_note_service(struct smc_hs *hs)
 		smc_peer_agreed(smc->sk, addr);
 	else if (hs->outcome == SMC_HS_TCP)
 		smc_peer_declined(smc->sk, addr, hs->reason, smc->peer_diagnosis);
+	else if (hs_is_unanswered(hs))
+		smc_peer_unanswered(smc->sk, addr);
 }
 
 static void hs_end(struct smc_hs *hs, enum smc_hs_outcome out)
@@ -1119,11 +1143,6 @@ void smc_hs_begin_server(struct smc_sock *smc)
 	smc_listener_charge(smc->child, SMC_HS_CHILD_BYTES);
 	release_sock(sk);
 	smc_sock_put(smc);
-}
-
-static bool hs_is_wanted(const struct smc_sock *smc)
-{
-	return READ_ONCE(smc->phase) == SMC_PHASE_HANDSHAKE && !READ_ONCE(smc->is_released);
 }
 
 /* The application gave up before the handshake began. */

@@ -12,10 +12,11 @@
 #include "sock/smc_hs_path.h"
 
 /**
- * smc_hs_may_offer() - check whether a client may offer SMC, before it has a route
+ * smc_hs_may_offer() - check whether a client may offer SMC, before it connects
  * @smc: the client; receives the peer's diagnosis and the age of what is remembered
  * @addr: address for connect(), of either family
  * @peer: the same address, IPv4 mapped
+ * @may_reach: what smc_path_may_reach() says of it
  *
  * A Decline costs more than TCP does. So nothing is offered without an RDMA device on the route, to
  * a peer whose path failed lately, or to a service that declined several times in a row.
@@ -24,12 +25,12 @@
  * Return: SMC_DECLINE_NONE, or the reason to use TCP.
  */
 enum smc_decline smc_hs_may_offer(struct smc_sock *smc, const struct sockaddr *addr,
-				  const struct in6_addr *peer)
+				  const struct in6_addr *peer, bool may_reach)
 {
 	struct net *net = sock_net(smc->sk);
 	enum smc_decline reason;
 
-	if (!smc_ib_has_device() || !smc_path_may_reach(net, peer))
+	if (!may_reach)
 		return SMC_DECLINE_NOSMCRDEV;
 	reason = smc_peer_recall(net, peer, true, &smc->memory_age_ms);
 	if (reason != SMC_DECLINE_NONE)

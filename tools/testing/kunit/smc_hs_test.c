@@ -38,6 +38,7 @@ static struct smc_pernet table_net;
 /* The cleanup steps in order; the Declines sent; the message of the peer. */
 static char table_log[128];
 static unsigned int table_nr_declines, table_nr_steps, table_nr_queued, table_nr_late;
+static unsigned int table_nr_unanswered;
 static bool table_if_quiet, table_has_payload, table_is_acked, table_is_over;
 static int table_decline_rc, table_recv_rc, table_take_rc;
 static enum smc_clc_type table_recv_type;
@@ -263,6 +264,7 @@ static void table_peer_addr(const struct sock *sk, struct in6_addr *peer)
 #define smc_peer_addr			table_peer_addr
 #define smc_peer_agreed			table_agreed
 #define smc_peer_declined(...)		((void)0)
+#define smc_peer_unanswered(...)	(table_nr_unanswered++)
 #define smc_path_local_id(...)		((void)0)
 #define smc_path_may_be_local(...)	false
 #define smc_rtoken_find(...)		(-1)
@@ -398,6 +400,7 @@ static struct smc_hs *table_reach(struct kunit *test, enum smc_role role, unsign
 	table_nr_steps = 0;
 	table_nr_queued = 0;
 	table_nr_late = 0;
+	table_nr_unanswered = 0;
 	table_delay = TABLE_UNARMED;
 	return hs;
 }
@@ -616,6 +619,38 @@ static void a_message_has_its_time(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, table_nr_declines, 0);
 }
 
+/* A client that waits for the Accept, and reads @rc. */
+static unsigned int table_unanswered(struct kunit *test, int rc, enum smc_phase phase, long waited)
+{
+	struct smc_hs *hs = table_reach(test, SMC_ROLE_CLIENT, CLIENT_ACCEPT, false);
+
+	hs->smc->phase = phase;
+	hs->since -= waited;
+	table_recv_rc = rc;
+	if (phase == SMC_PHASE_HANDSHAKE)
+		hs_run(hs);
+	else
+		hs_abort(hs);
+	return table_nr_unanswered;
+}
+
+/* A service that echoed the TCP option; not one that the application or this host gave up. */
+static void a_service_without_any_answer_is_noted(struct kunit *test)
+{
+	long half = msecs_to_jiffies(TABLE_MS) / 2;
+
+	KUNIT_EXPECT_EQ(test, table_unanswered(test, -EPROTO, SMC_PHASE_HANDSHAKE, 0), 1);
+	KUNIT_EXPECT_EQ(test, table_unanswered(test, -ECONNRESET, SMC_PHASE_HANDSHAKE, 0), 1);
+	KUNIT_EXPECT_EQ(test, table_unanswered(test, -EAGAIN, SMC_PHASE_HANDSHAKE, 0), 0);
+	KUNIT_EXPECT_EQ(test, table_unanswered(test, -EAGAIN, SMC_PHASE_HANDSHAKE, 2 * half), 1);
+	KUNIT_EXPECT_EQ(test, table_unanswered(test, -EHOSTUNREACH, SMC_PHASE_HANDSHAKE, 0), 0);
+	KUNIT_EXPECT_EQ(test, table_unanswered(test, -ECONNABORTED, SMC_PHASE_HANDSHAKE, 0), 0);
+	KUNIT_EXPECT_EQ(test, table_unanswered(test, 0, SMC_PHASE_STOPPING, 0), 0);
+	KUNIT_EXPECT_EQ(test, table_unanswered(test, 0, SMC_PHASE_STOPPING, half), 1);
+	hs_end(table_reach(test, SMC_ROLE_CLIENT, CLIENT_GROUP, false), SMC_HS_FAILED);
+	KUNIT_EXPECT_EQ(test, table_nr_unanswered, 0);
+}
+
 /* Also where the server starts late: the limit counts from the start of the connection. */
 static void a_proposal_has_its_time(struct kunit *test)
 {
@@ -831,6 +866,7 @@ static struct kunit_case table_cases[] = {
 	KUNIT_CASE(a_decline_is_sent_where_the_row_allows_it),
 	KUNIT_CASE(a_row_that_waits_says_what_for),
 	KUNIT_CASE(a_message_has_its_time),
+	KUNIT_CASE(a_service_without_any_answer_is_noted),
 	KUNIT_CASE(a_proposal_has_its_time),
 	KUNIT_CASE(a_step_that_is_late_may_go_on),
 	KUNIT_CASE(a_step_that_is_late_may_wait_on),

@@ -56,12 +56,21 @@ struct net *smc_ib_end_net(const struct smc_ib_end *end)
 	return get_net(dev_net(route_own));
 }
 
-/* Each device has a port, whose number tells which. */
+/* The only device with a port; if NULL, each one has a port, whose number tells which. */
+static struct net_device *route_served;
+
 int smc_ib_find(struct net *net, struct net_device *ndev, struct smc_ib_end *end)
 {
+	if (route_served && ndev != route_served)
+		return -ENODEV;
 	memset(end, 0, sizeof(*end));
 	end->port = ndev == route_own ? 1 : 2;
 	return 0;
+}
+
+bool smc_ib_has_device(void)
+{
+	return true;
 }
 
 /* The other cases look up no port. */
@@ -808,9 +817,69 @@ static void acpt_03_an_interface_of_another_vrf_is_none(struct kunit *test)
 	sk_dst_reset(w->tcp->sk);
 }
 
+static struct pernet_operations route_net_ops = {
+	.id = &smc_net_id,
+	.size = sizeof(struct smc_pernet),
+};
+
+/* True if a client offers SMC to @to where the device @served has the only port. */
+static bool route_may_reach(struct kunit *test, const char *to, int served)
+{
+	struct sockaddr_in6 in6 = { .sin6_family = AF_INET6, .sin6_port = htons(80) };
+	struct route_world *w = test->priv;
+	struct sockaddr_in in = { .sin_family = AF_INET, .sin_port = htons(80) };
+	bool may_reach;
+
+	route_served = w->dev[served];
+	route_addr(test, to, &in6.sin6_addr);
+	if (ipv6_addr_type(&in6.sin6_addr) & IPV6_ADDR_LINKLOCAL)
+		in6.sin6_scope_id = w->dev[0]->ifindex;
+	may_reach = smc_path_may_reach(w->tcp->sk, (struct sockaddr *)&in6);
+	if (!ipv6_addr_v4mapped(&in6.sin6_addr))
+		return may_reach;
+	in.sin_addr.s_addr = in6.sin6_addr.s6_addr32[3];
+	KUNIT_EXPECT_EQ(test, smc_path_may_reach(w->tcp->sk, (struct sockaddr *)&in), may_reach);
+	return may_reach;
+}
+
+/* A service may repeat TCP options: by a device without a port it gets none. */
+static void an_offer_needs_a_port_on_the_route(struct kunit *test)
+{
+	static const char * const on_first[] = {
+		"::ffff:10.77.0.2", "::ffff:10.79.0.9", "2001:db8:1::2", "2001:db8:9::9", "fe80::2",
+	};
+	struct route_world *w = test->priv;
+	unsigned int i;
+
+	KUNIT_ASSERT_EQ(test, register_pernet_subsys(&route_net_ops), 0);
+	w->tcp->sk->sk_bound_dev_if = 0;
+	for (i = 0; i < ARRAY_SIZE(on_first); i++) {
+		KUNIT_EXPECT_TRUE_MSG(test, route_may_reach(test, on_first[i], 0), "%s",
+				      on_first[i]);
+		KUNIT_EXPECT_FALSE_MSG(test, route_may_reach(test, on_first[i], 1), "%s",
+				       on_first[i]);
+	}
+	KUNIT_EXPECT_TRUE(test, route_may_reach(test, "2001:db8:2::2", 1));
+	/* this host, unless it may be the peer */
+	KUNIT_EXPECT_FALSE(test, route_may_reach(test, "::1", 0));
+	KUNIT_EXPECT_FALSE(test, route_may_reach(test, "::ffff:127.0.0.1", 0));
+	KUNIT_EXPECT_FALSE(test, route_may_reach(test, "::ffff:10.77.0.1", 0));
+	smc_net(&init_net)->set.same_host = 1;
+	KUNIT_EXPECT_TRUE(test, route_may_reach(test, "::1", 0));
+	KUNIT_EXPECT_TRUE(test, route_may_reach(test, "::ffff:10.77.0.2", 1));
+	smc_net(&init_net)->set.same_host = 0;
+	/* as TCP looks it up: by mark and bound device */
+	w->tcp->sk->sk_bound_dev_if = w->dev[1]->ifindex;
+	KUNIT_EXPECT_FALSE(test, route_may_reach(test, "2001:db8:2::2", 0));
+	w->tcp->sk->sk_bound_dev_if = 0;
+	route_served = NULL;
+	unregister_pernet_subsys(&route_net_ops);
+}
+
 static struct kunit_case smc_route_cases[] = {
 	KUNIT_CASE(acpt_03_another_interface_needs_more_than_a_word),
 	KUNIT_CASE(acpt_03_an_interface_of_another_vrf_is_none),
+	KUNIT_CASE(an_offer_needs_a_port_on_the_route),
 	KUNIT_CASE(sec_02_sec_06_ways),
 	KUNIT_CASE(sec_02_routes_of_an_rnic_beside),
 	KUNIT_CASE(neighbours_are_asked),

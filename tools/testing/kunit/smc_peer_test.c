@@ -314,6 +314,51 @@ static void a_connection_on_rdma_ends_a_pause_and_is_trusted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_PEERDECL);
 }
 
+/* Middleboxes repeat options that they do not know: each offer fails connect(). */
+static void a_service_without_an_answer_is_remembered_at_once(struct kunit *test)
+{
+	struct smc_peer_entry entry;
+	unsigned int pos = 0;
+
+	smc_peer_unanswered(&service_socket.sk, SERVICE);
+	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_PEERNOSMC);
+	KUNIT_ASSERT_TRUE(test, smc_peer_next(&init_net, &pos, &entry));
+	KUNIT_EXPECT_EQ(test, entry.port, 80);
+	KUNIT_EXPECT_EQ(test, entry.reason, SMC_DECLINE_PEERNOSMC);
+	KUNIT_EXPECT_GT(test, entry.left_ms, PEER_MEMORY_MS - 1000U);
+	peer_age(PEER_MEMORY_MS - 1000);
+	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_PEERNOSMC);
+	peer_age(1000);
+	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);
+	smc_peer_unanswered(&service_socket.sk, SERVICE);
+	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_PEERNOSMC);
+	kunit_changes++;
+	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);
+	smc_net(&init_net)->set.peer_memory_ms = 0;
+	smc_peer_unanswered(&service_socket.sk, SERVICE);
+	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);
+}
+
+/* A server that restarts resets connections, too. */
+static void a_service_that_agreed_lately_is_remembered_briefly(struct kunit *test)
+{
+	struct sockaddr_in other = service_in_same_slot();
+
+	smc_peer_agreed(&service_socket.sk, SERVICE);
+	smc_peer_unanswered(&service_socket.sk, SERVICE);
+	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_PEERNOSMC);
+	/* an agreement of another one does not replace the entry */
+	smc_peer_agreed(&service_socket.sk, (const struct sockaddr *)&other);
+	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_PEERNOSMC);
+	peer_age(SMC_PEER_PAUSE_MS);
+	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);
+	smc_peer_agreed(&service_socket.sk, SERVICE);
+	peer_age(SMC_PEER_TRUST_MS);
+	smc_peer_unanswered(&service_socket.sk, SERVICE);
+	peer_age(SMC_PEER_PAUSE_MS);
+	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_PEERNOSMC);
+}
+
 static void a_long_time_ago_is_not_now(struct kunit *test)
 {
 	struct smc_peer_memory *mem = smc_net(&init_net)->peer_memory;
@@ -522,6 +567,8 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(declines_in_a_row_begin_a_pause),
 	KUNIT_CASE(one_decline_after_a_pause_begins_another),
 	KUNIT_CASE(a_connection_on_rdma_ends_a_pause_and_is_trusted),
+	KUNIT_CASE(a_service_without_an_answer_is_remembered_at_once),
+	KUNIT_CASE(a_service_that_agreed_lately_is_remembered_briefly),
 	KUNIT_CASE(a_long_time_ago_is_not_now),
 	KUNIT_CASE(reasons_that_pass_do_not_count),
 	KUNIT_CASE(a_policy_of_ipsec_counts_at_either_side),

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
 """Without RDMA device at the server, then at the client, connections are TCP until it is back.
 
-A host without any device does not offer SMC. A host whose devices are on no path to the
-peer declines. A client that opens many connections in a row is not declined each time, and
-uses SMC when the device is back. Last, the server's device goes while the server waits for
-the Confirm: the connection is TCP, and nothing holds a reference to the device.
+A host without any device does not offer SMC. A client whose devices are on no path to the
+peer does not, either, as `smc explain` says; such a server declines. A client that opens
+many connections in a row is not declined each time, and uses SMC when the device is back.
+Last, the server's device goes while the server waits for the Confirm: the connection is TCP,
+and nothing holds a reference to the device.
 
 covers: DCLN-03 DCLN-08 ERR-01 ERR-05 OPT-10
 """
+import json
 import time
 
 from common import requests, serve, stream_client, stream_server
@@ -64,7 +66,13 @@ def without(t, vm, other, port, n):
     t.relay.unrule(proposal)
 
 
-def elsewhere(t, vm, other, port, n):
+def explained(t, port, want):
+    """What the client says of the service."""
+    out = json.loads(t.run_smc(t.b, f"explain -j {t.a.ip}:{port}", want is not None).out)
+    t.equal(out.get("reason"), want, "reason by smc explain")
+
+
+def declined(t, vm, other, port, n):
     """A device on no path to the peer: one Decline."""
     decline = t.relay.rule(clc=4, frm=vm.name)
     halves = moved(t, port, n)
@@ -99,8 +107,8 @@ def in_a_row(t, vm, port):
     pauses = t.stat(t.b, "service_paused")
     c = t.half(t.b, hold, port=port, n=MANY)
     c.expect("open")
-    for one in t.mode(t.b, "TCP", port, MANY, NOSMCRDEV if vm is t.b else PEERDECL):
-        t.equal(one["peer_diagnosis"], 0 if vm is t.b else NOSMCRDEV, "diagnosis")
+    for one in t.mode(t.b, "TCP", port, MANY, PEERDECL):
+        t.equal(one["peer_diagnosis"], NOSMCRDEV, "diagnosis")
     c.gate("end")
     t.wait_all(c)
     seen = t.relay.hits(decline)[0]
@@ -136,8 +144,13 @@ def run(t):
         t.count0[other.name] = other.counters()
         without(t, vm, other, port, n)
         vm.run(ELSEWHERE)
-        elsewhere(t, vm, other, port + 1, n)
-        service = in_a_row(t, vm, port + 3)
+        if vm is t.b:
+            explained(t, port + 1, NOSMCRDEV)
+            without(t, vm, other, port + 1, n)
+        else:
+            explained(t, port + 1, None)
+            declined(t, vm, other, port + 1, n)
+            service = in_a_row(t, vm, port + 3)
         t.not_carried(other)
         vm.run("rdma link delete rxe9; ip link delete aside; "
                "rdma link add rxe0 type rxe netdev eth0")
@@ -146,5 +159,8 @@ def run(t):
         t.both(serve, requests, port + 2, sargs={"count": 5},
                cargs={"n": 5, "back": 20000})
         t.carried(t.a, 5 * 20000)
-        offered_again(t, port + 3, service)
+        if vm is t.b:
+            explained(t, port + 1, None)
+        else:
+            offered_again(t, port + 3, service)
     gone_in_between(t, port + 4)
