@@ -175,7 +175,7 @@ static int smc_proc_show(struct seq_file *seq, void *v)
 	return 0;
 }
 
-static const struct seq_operations smc_proc_ops = {
+static const struct seq_operations smc_proc_ops __maybe_unused = {
 	.start	= smc_proc_start,
 	.next	= smc_proc_next,
 	.stop	= smc_proc_stop,
@@ -184,6 +184,9 @@ static const struct seq_operations smc_proc_ops = {
 
 static int __net_init smc_proc_init_net(struct net *net)
 {
+	/* there is no file, which is no error */
+	if (!IS_ENABLED(CONFIG_PROC_FS))
+		return 0;
 	if (!proc_create_net_data("smc4", 0444, net->proc_net, &smc_proc_ops,
 				  sizeof(struct smc_proc_walk), (void *)AF_INET))
 		return -ENOMEM;

@@ -142,7 +142,8 @@ int smc_sysctl_init_net(struct net *net)
 		return -ENOMEM;
 	nr = smc_sysctl_fill(net, sn->table, &sn->set);
 	sn->sysctl = smc_compat_register_net_sysctl(net, "net/smc", sn->table, nr);
-	if (!sn->sysctl) {
+	/* without sysctls the defaults stay */
+	if (!sn->sysctl && IS_ENABLED(CONFIG_SYSCTL)) {
 		kfree(sn->table);
 		return -ENOMEM;
 	}
