@@ -99,7 +99,8 @@ static int smc_netlink_flush_ueid(struct sk_buff *skb, struct genl_info *info)
 
 static int smc_netlink_put_host(struct sk_buff *skb)
 {
-	const char *name = init_utsname()->nodename;
+	/* of the caller, as peers get it from a program that is started now */
+	const char *name = utsname()->nodename;
 	char host[SMC_CLC_HOST_LEN + 1] = {};
 
 	memset(host, ' ', SMC_CLC_HOST_LEN);

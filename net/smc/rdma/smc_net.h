@@ -184,7 +184,8 @@ struct smc_pernet {
 	struct smc_policy_table __rcu *policy;	/* smc_policy.c; NULL without rules */
 	unsigned int policy_changes;		/* of that table */
 	u8 peer_instance[2];		/* PID-02: differs at each start */
-	spinlock_t id_lock;		/* protects the next two fields */
+	spinlock_t id_lock;		/* protects the next three fields */
+	u8 host[SMC_CLC_HOST_LEN];	/* smc_path.c: name of this host, blank padded */
 	bool has_peer_id;
 	u8 peer_id[8];			/* PID-04: constant once set */
 };

@@ -15,6 +15,7 @@
 #include <linux/etherdevice.h>
 #include <linux/inetdevice.h>
 #include <linux/uidgid.h>
+#include <linux/utsname.h>
 #include <net/addrconf.h>
 #include <net/arp.h>
 #include <net/dst.h>
@@ -51,6 +52,44 @@ void smc_path_init_net(struct net *net)
 
 	spin_lock_init(&sn->id_lock);
 	get_random_bytes(sn->peer_instance, sizeof(sn->peer_instance));
+	memset(sn->host, ' ', sizeof(sn->host));
+}
+
+/**
+ * smc_path_note_host() - take the name of this host from the calling process
+ * @net: the namespace, in which it makes a socket
+ *
+ * A container has a name of its own, in a UTS namespace. Link groups belong to a network namespace
+ * and announce one name: that of the process that made a socket last. A kernel thread has none.
+ *
+ * Context: Process context.
+ */
+void smc_path_note_host(struct net *net)
+{
+	struct smc_pernet *sn = smc_net(net);
+	const char *name;
+
+	if (current->flags & PF_KTHREAD)
+		return;
+	name = utsname()->nodename;
+	guard(spinlock)(&sn->id_lock);
+	memset(sn->host, ' ', sizeof(sn->host));
+	memcpy(sn->host, name, strnlen(name, sizeof(sn->host)));
+}
+
+/**
+ * smc_path_local_host() - the name of this host that peers get
+ * @net: the namespace
+ * @host: filled, blank padded; blank if only the kernel has made sockets
+ *
+ * Context: Process context.
+ */
+void smc_path_local_host(struct net *net, u8 host[SMC_CLC_HOST_LEN])
+{
+	struct smc_pernet *sn = smc_net(net);
+
+	guard(spinlock)(&sn->id_lock);
+	memcpy(host, sn->host, sizeof(sn->host));
 }
 
 /* Return: true if the segments of this connection are IPv4, PROP-09. */

@@ -46,6 +46,8 @@ struct smc_route_rules {
 };
 
 void smc_path_init_net(struct net *net);
+void smc_path_note_host(struct net *net);
+void smc_path_local_host(struct net *net, u8 host[SMC_CLC_HOST_LEN]);
 
 enum smc_decline smc_path_find(struct sock *tsk, struct smc_ib_end *end,
 			       struct smc_nego_subnets *subnets);

@@ -13,7 +13,6 @@
  * owns a reference on the socket, the RDMA ports, and the reservation in the link group. A
  * connection that joined the group has a reference of its own.
  */
-#include <linux/utsname.h>
 #include <net/tcp.h>
 
 #include "rdma/smc_net.h"
@@ -244,15 +243,6 @@ static void hs_key(struct smc_hs *hs, struct smc_lgr_key *key, u8 version, const
 	key->hop_limit = hs->route.hop_limit;
 }
 
-/* The name of this host as CLC has it, blank padded. */
-static void hs_host(u8 host[SMC_CLC_HOST_LEN])
-{
-	const char *name = init_utsname()->nodename;
-
-	memset(host, ' ', SMC_CLC_HOST_LEN);
-	memcpy(host, name, strnlen(name, SMC_CLC_HOST_LEN));
-}
-
 /* Our data by a link that works now; that of joining may be lost. Return: the link or NULL. */
 static struct smc_link *hs_own_data(struct smc_hs *hs, struct smc_nego_end *end,
 				    struct smc_nego_rmbe *rmbe)
@@ -262,7 +252,7 @@ static struct smc_link *hs_own_data(struct smc_hs *hs, struct smc_nego_end *end,
 
 	memcpy(end->peer_id, hs->peer_id, sizeof(end->peer_id));
 	end->is_direct = hs->route.is_direct;
-	hs_host(end->host);
+	smc_path_local_host(hs->net, end->host);
 	rmbe->addr = conn->rmbe.buf->iova;
 	rmbe->token = conn->token;
 	rmbe->index = conn->rmbe.index;

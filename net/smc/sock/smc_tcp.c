@@ -18,6 +18,7 @@
 
 #include "smc_compat.h"
 #include "rdma/smc_net.h"
+#include "rdma/smc_path.h"
 #include "rdma/smc_peer.h"
 #include "sock/smc_fallback.h"
 #include "sock/smc_listener.h"
@@ -174,6 +175,7 @@ int smc_tcp_begin(struct sock *sk)
 	smc_net_prepare(sock_net(sk));
 	smc_peer_prepare(sock_net(sk));
 	smc_fallback_prepare(sock_net(sk));
+	smc_path_note_host(sock_net(sk));
 	smc = smc_sock_attach(sk, GFP_KERNEL_ACCOUNT);
 	/* the core destroys the sock and puts the module reference */
 	if (!smc)

@@ -266,6 +266,7 @@ static void table_peer_addr(const struct sock *sk, struct in6_addr *peer)
 #define smc_peer_declined(...)		((void)0)
 #define smc_peer_unanswered(...)	(table_nr_unanswered++)
 #define smc_path_local_id(...)		((void)0)
+#define smc_path_local_host(...)	((void)0)
 #define smc_path_may_be_local(...)	false
 #define smc_rtoken_find(...)		(-1)
 #define smc_sock_drop_conn		table_drop_conn

@@ -15,6 +15,7 @@
 #include "../../../net/smc/sock/smc_fallback.h"
 #include "../../../net/smc/sock/smc_listener.h"
 #include "../../../net/smc/rdma/smc_net.h"
+#include "../../../net/smc/rdma/smc_path.h"
 #include "../../../net/smc/rdma/smc_peer.h"
 #include "../../../net/smc/sock/smc_sock.h"
 #include "../../../net/smc/sock/smc_wake.h"
@@ -75,6 +76,7 @@ static void tcp_wake_error(struct sock *sk)
 #define smc_peer_prepare(...)		((void)0)
 #define smc_fallback_prepare(...)	((void)0)
 #define smc_fallback_remember		tcp_remember
+#define smc_path_note_host(...)		((void)0)
 #define smc_sock_pend			tcp_pend
 #define smc_sock_queue			tcp_queue
 #define smc_sock_queue_listen		tcp_queue_listen

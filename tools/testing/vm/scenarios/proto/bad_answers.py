@@ -6,11 +6,15 @@ parsed resets its connection. One that can be parsed but not agreed on is declin
 right code, and the connection goes on as TCP. After each one the same peer with a correct
 message gets as far as RDMA, and another host gets a connection over RDMA.
 
+The Accept has the name of the server's UTS namespace, as that of a container.
+
 covers: ERR-05 ERR-15 ERR-16 SEC-08 CLC-02 CLC-05 CFRM-04 SC-10
 """
+import socket
 import struct
 
 from common import serve_any
+from halves import libc
 from rawpeer import ACCEPT, CONFIRM, DECLINE, EYE, RawHost
 
 ipv = (4,)
@@ -24,6 +28,7 @@ NO_EXT, NO_EID, RELEASE_ERR, MAX_CONNS, MAX_LINKS, UNKNOWN, OTHER_VERSION, NO_RO
     0x030e0000, 0x04000000)
 # where things are
 LENGTH, GID, MAC, QPN, INDEX, SIZE_MTU, EID_AT, FCE, GIDS = 5, 16, 32, 38, 45, 50, 64, 104, 156
+FCE_HOST, NAME, CLONE_NEWUTS = FCE + 4, "container", 0x04000000
 FCE_RELEASE, FCE_CONNS, FCE_LINKS = FCE + 1, FCE + 36, FCE + 37
 RELEASE = 2 << 4    # and the operating system
 HOST = "10.43.0.84"
@@ -163,6 +168,13 @@ def echo_client(h, port, count, addr):
             pass
 
 
+def named_server(h, port):
+    """Serve in a UTS namespace, as a container does."""
+    h.equal(libc.unshare(CLONE_NEWUTS), 0, "unshare()")
+    socket.sethostname(NAME)
+    return serve_any(h, port)
+
+
 def lying_client(h, port):
     host = RawHost(ip=HOST, mac="525400437784")
 
@@ -171,6 +183,7 @@ def lying_client(h, port):
         c.send(host.proposal_v2(host.gid(), EID))
         accept = c.recv_clc(h.within(20))
         h.equal((accept[4], len(accept)), (ACCEPT, 160), "Accept")
+        h.equal(accept[FCE_HOST:FCE_HOST + 32], NAME.encode().ljust(32), "name of the host")
         return c, accept[FCE_CONNS], accept[FCE_LINKS]
 
     c, conns, links = begin()
@@ -208,7 +221,7 @@ def at_client(t):
 def at_server(t):
     t.step("Confirms")
     before = t.stat(t.a, "server_smc")
-    s = t.half(t.a, serve_any, port=PORT + 1)
+    s = t.half(t.a, named_server, port=PORT + 1)
     s.expect("listening")
     c = t.half(t.b, lying_client, port=PORT + 1)
     t.wait_all(c)
