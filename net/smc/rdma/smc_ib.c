@@ -1167,9 +1167,10 @@ static int smc_ib_add(struct ib_device *ibdev)
 
 	if (!smc_ib_is_usable(ibdev, nr_ports))
 		return -EOPNOTSUPP;
-	/* small, and the core reports a device only once */
-	dev = kzalloc(sizeof(*dev), GFP_KERNEL | __GFP_NOFAIL);
-
+	dev = kzalloc(sizeof(*dev), GFP_KERNEL);
+	/* the allocator logs it, and the core does not report the device again */
+	if (!dev)
+		return -ENOMEM;
 	dev->ibdev = ibdev;
 	dev->nr_ports = nr_ports;
 	refcount_set(&dev->refs, 1);

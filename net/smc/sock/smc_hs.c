@@ -1095,12 +1095,13 @@ static void hs_run(struct smc_hs *hs)
 		hs_arm_timer(hs, left);
 }
 
-static void hs_start(struct smc_sock *smc, enum smc_role role)
+/* Return: false without memory. Then the connection has sent no CLC message, and ends. */
+static bool hs_start(struct smc_sock *smc, enum smc_role role)
 {
-	struct smc_hs *hs;
+	struct smc_hs *hs = kzalloc(sizeof(*hs), GFP_KERNEL);
 
-	/* small; without it the connection could not even be refused */
-	hs = kzalloc(sizeof(*hs), GFP_KERNEL | __GFP_NOFAIL);
+	if (!hs)
+		return false;
 	hs->smc = smc;
 	hs->net = sock_net(smc->sk);
 	hs->role = role;
@@ -1109,13 +1110,14 @@ static void hs_start(struct smc_sock *smc, enum smc_role role)
 	smc_same_host_get_key(smc->sk, role, &hs->name);
 	smc_sock_get(smc);
 	smc->hs = hs;
+	return true;
 }
 
 /**
  * smc_hs_begin_server() - begin the handshake of a child from the TCP accept queue
  * @smc: the child, with &smc_sock.child
  *
- * The time limit of the Proposal begins here.
+ * The time limit of the Proposal begins here. Without memory the child is dropped.
  *
  * Context: Process context, may sleep. Expects the socket lock held, and releases it.
  */
@@ -1126,12 +1128,18 @@ void smc_hs_begin_server(struct smc_sock *smc)
 	sock_owned_by_me(sk);
 	/* the worker may run as soon as the lock is released, and end the handshake */
 	smc_sock_get(smc);
-	hs_start(smc, SMC_ROLE_SERVER);
+	if (!hs_start(smc, SMC_ROLE_SERVER)) {
+		smc_stat_inc(sock_net(sk), SMC_STAT_SERVER_FAILED);
+		release_sock(sk);
+		smc_child_done(smc, false);
+		goto out;
+	}
 	smc_sock_queue_delayed(smc, hs_limit_jiffies(smc->hs, HS_FULL));
 	if (smc_hs_tcp_has_input(sk))
 		smc_sock_queue(smc);
 	smc_listener_charge(smc->child, SMC_HS_CHILD_BYTES);
 	release_sock(sk);
+out:
 	smc_sock_put(smc);
 }
 
@@ -1163,8 +1171,9 @@ void smc_hs_work(struct work_struct *work)
 	/* a step takes the socket lock itself */
 	if (!smc_sock_lock_work(sk, SMC_MISSED_HANDSHAKE))
 		goto out;
-	if (!smc->hs && !smc->child && smc_sk(sk) == smc && hs_is_wanted(smc))
-		hs_start(smc, SMC_ROLE_CLIENT);
+	if (!smc->hs && !smc->child && smc_sk(sk) == smc && hs_is_wanted(smc) &&
+	    !hs_start(smc, SMC_ROLE_CLIENT))
+		smc_hs_finish_failed(smc, ENOBUFS);
 	release_sock(sk);
 	if (smc->hs && smc->hs->outcome)
 		smc_hs_finish(smc->hs);

@@ -79,11 +79,19 @@ static void smc_hs_abort_smc(struct smc_sock *smc)
 	smc_sock_drop_conn(smc);
 }
 
-/* The connection failed before the application could use it. */
-static void smc_hs_finish_failed(struct smc_sock *smc, int err)
+/**
+ * smc_hs_finish_failed() - end a client's connection before the application could use it
+ * @smc: the socket, in the phase of a handshake
+ * @err: positive errno for connect()
+ *
+ * Context: The handshake's work item, may sleep. Expects the socket lock held.
+ */
+void smc_hs_finish_failed(struct smc_sock *smc, int err)
 {
 	struct sock *sk = smc->sk;
 
+	sock_owned_by_me(sk);
+	smc_stat_inc(sock_net(sk), SMC_STAT_CLIENT_FAILED);
 	smc_sock_set_phase(smc, SMC_PHASE_IDLE);
 	smc_tcp_disconnect(sk);
 	/* TCP's state after a failure, until connect() returns the error */
@@ -113,7 +121,6 @@ static void smc_hs_finish_client(struct smc_hs *hs)
 		smc_stat_inc(hs->net, SMC_STAT_CLIENT_TCP);
 		smc_tcp_become(smc, hs->reason);
 	} else {
-		smc_stat_inc(hs->net, SMC_STAT_CLIENT_FAILED);
 		smc_hs_finish_failed(smc, -hs->err);
 		return;
 	}

@@ -6,6 +6,7 @@
 #include "sock/smc_hs_types.h"
 
 void smc_hs_back_to_idle(struct smc_sock *smc);
+void smc_hs_finish_failed(struct smc_sock *smc, int err);
 void smc_hs_finish(struct smc_hs *hs);
 
 #endif /* SMC_HS_OUTCOME_H */

@@ -239,6 +239,7 @@ static void table_peer_addr(const struct sock *sk, struct in6_addr *peer)
 #define smc_hs_find_port(...)		smc_hs_decline(hs, SMC_DECLINE_NOSMCRDEV)
 #define smc_hs_back_to_idle(...)	((void)0)
 #define smc_hs_finish			table_finish
+#define smc_hs_finish_failed(...)	((void)0)
 #define smc_hs_go_routed(...)		((void)0)
 #define smc_hs_leave_pair(...)		((void)0)
 #define smc_hs_note_path(...)		((void)0)
@@ -265,8 +266,8 @@ static void table_peer_addr(const struct sock *sk, struct in6_addr *peer)
 #define smc_peer_agreed			table_agreed
 #define smc_peer_declined(...)		((void)0)
 #define smc_peer_unanswered(...)	(table_nr_unanswered++)
-#define smc_path_local_id(...)		((void)0)
 #define smc_path_local_host(...)	((void)0)
+#define smc_path_local_id(...)		((void)0)
 #define smc_path_may_be_local(...)	false
 #define smc_rtoken_find(...)		(-1)
 #define smc_sock_drop_conn		table_drop_conn
