@@ -290,6 +290,25 @@ static void copies_are_reported_and_numbered(struct kunit *test)
 	notice_expect_none(test);
 }
 
+/* A program may never read them, also over many connections of one sock. */
+static void unread_notices_of_zerocopy_share_one(struct kunit *test)
+{
+	struct smc_conn *conn = test->priv;
+	struct sock_exterr_skb *serr;
+	struct sk_buff *skb;
+	int i;
+
+	sock_set_flag(conn->sk, SOCK_ZEROCOPY);
+	for (i = 0; i < 1000; i++)
+		KUNIT_ASSERT_EQ(test, notice_zerocopy(conn, 100, true), 0);
+	KUNIT_ASSERT_EQ(test, skb_queue_len(&conn->sk->sk_error_queue), 1);
+	skb = sock_dequeue_err_skb(conn->sk);
+	serr = SKB_EXT_ERR(skb);
+	KUNIT_EXPECT_EQ(test, serr->ee.ee_info, 0);
+	KUNIT_EXPECT_EQ(test, serr->ee.ee_data, 999);
+	kfree_skb(skb);
+}
+
 static struct kunit_case cases[] = {
 	KUNIT_CASE(a_stamp_comes_when_it_is_due),
 	KUNIT_CASE(one_task_at_a_time_reports_stamps),
@@ -300,6 +319,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(bytes_count_from_where_it_was_asked_for),
 	KUNIT_CASE(unread_notices_are_bounded),
 	KUNIT_CASE(copies_are_reported_and_numbered),
+	KUNIT_CASE(unread_notices_of_zerocopy_share_one),
 	{}
 };
 

@@ -21,6 +21,8 @@ timeout = 120
 ROUNDS = 40
 N = 50_000
 SYN, ACK = 2, 16
+SO_ZEROCOPY, MSG_ZEROCOPY = 60, 0x4000000
+OPTMEM = "/proc/sys/net/core/optmem_max"
 PREEMPT = "/sys/kernel/debug/sched/preempt"
 
 
@@ -107,6 +109,23 @@ def many(h, port):
     h.gate("end")
     h.finish(s)
     os.close(twin)
+
+
+def unread(h, port):
+    """Notices of MSG_ZEROCOPY that nobody reads do not add up to ENOBUFS."""
+    data = bytes(N)
+    # Small ones are copied, and their notices come at once. Notices of one kind are merged.
+    for n in (N, 100):
+        s = h.socket()
+        s.setsockopt(socket.SOL_SOCKET, SO_ZEROCOPY, 1)
+        for _ in range(ROUNDS):
+            s.connect((h.config["peer4"], port))
+            s.sendall(struct.pack("!II", n, 0))
+            done = 0
+            while done < n:
+                done += s.send(memoryview(data)[done:n], MSG_ZEROCOPY)
+            dissolve(s)
+        s.close()
 
 
 def overtaken(h, port):
@@ -326,6 +345,15 @@ def run(t):
     c.gate("end")
     s.gate("stop")
     t.wait_all(c, s)
+    t.step(unread.__doc__)
+    was = t.b.read(OPTMEM)
+    t.b.run(f"echo 20480 >{OPTMEM}")
+    s = t.half(t.a, tolerant, port=5344)
+    s.expect("listening")
+    t.wait_all(t.half(t.b, unread, port=5344))
+    s.gate("stop")
+    t.wait_all(s)
+    t.b.run(f"echo {was} >{OPTMEM}")
     s = t.half(t.a, discards, port=5342)
     s.expect("listening")
     c = t.half(t.b, racing, port=5342)
