@@ -19,6 +19,10 @@ ROUTER, THIRD, SYSTEM = 3, 4, 5
 # The factor by which a host may be slower than an idle one before a machine counts as hung;
 # BUSY applies while another pair of machines runs.
 IDLE, BUSY = 4, 8
+# A host on which a boot takes longer than these seconds of an idle one, two machines at once,
+# gets that much more; a host that is busy later has the reserve of IDLE.
+BOOT = {"stock": 8, "debug": 20}
+MOST_PATIENT = 32
 LEAK_SCANS = 3      # must all report a leak: one scan may miss a pointer that moves
 LEAK_AGE = 6        # kmemleak reports nothing younger than five seconds
 # The name of its number gives the kind of an RDMA object; CHANGING values may differ later.
@@ -57,33 +61,42 @@ class Pair:
         self.slow = 4 if kind == "debug" else 1
         if vcpus > 1:
             self.slow *= 2
-        # limits only end hung machines, so generous ones cost nothing
-        self.patience = patience
-        self.limit = LIMIT * self.slow * patience
-        # A link is lost after seven attempts, which outlast a pause of the machine by its
-        # host: 4.096 us * 2^16 each, or 2^17 beside another pair. A slow kernel needs more:
-        # if it acknowledges 64 KiB late, the peer retransmits the same packets repeatedly.
-        self.ack_exponent = 18 if self.slow > 1 else 14 + patience.bit_length() - 1
+        self.vms = {}
+        self.be_patient(patience)
         self.dir = tempfile.mkdtemp(prefix="smcvm-")
         self.sides = {n: None for n in names}
         self.dialect = {n: None for n in names}
         self.rdma_base = {}
         self.at_boot = {}
         self.accel = "tcg" if plugin else kernel.qemu_accel(self.kernel)
-        self.relay = Relay(self.dir)
+        self.relay = Relay(self.dir, self.limit)
         self.vms = {n: Machine(n, HOSTS[n], self.kernel, self.relay, self.dir,
                                vcpus, nics, self.accel, plugin, cx16, self.limit, lean)
                     for n in names}
         for n, vm in self.vms.items():
             setattr(self, n, vm)
 
+    def be_patient(self, patience):
+        """Set all limits. They only end hung machines, so generous ones cost nothing."""
+        self.patience = patience
+        self.limit = LIMIT * self.slow * patience
+        for vm in self.vms.values():
+            vm.limit = self.limit
+        # A link is lost after seven attempts, which outlast a pause of the machine by its
+        # host: 4.096 us * 2^16 each, or 2^17 beside another pair. A slow kernel needs more:
+        # if it acknowledges 64 KiB late, the peer retransmits the same packets repeatedly.
+        self.ack_exponent = 18 if self.slow > 1 else min(18, 14 + patience.bit_length() - 1)
+
     # Life
 
     def boot(self, names=None):
         names = names or list(self.vms)
+        began = time.monotonic()
         for n in names:
             self.vms[n].start()
         at_once(self.wait_up, names)
+        times = (time.monotonic() - began) / BOOT["debug" if self.kind == "debug" else "stock"]
+        self.be_patient(max(self.patience, min(MOST_PATIENT, round(IDLE * times))))
         for n in names:
             self.relay.greet(n)
 

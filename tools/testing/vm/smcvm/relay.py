@@ -9,7 +9,7 @@ from . import kernel
 
 
 class Relay:
-    def __init__(self, rundir):
+    def __init__(self, rundir, limit):
         self.dir = rundir
         path = os.path.join(rundir, "relay")
         prog = kernel.compile_c(os.path.join(kernel.VM, "relay.c"))
@@ -18,8 +18,8 @@ class Relay:
                                      stderr=subprocess.STDOUT,
                                      preexec_fn=kernel.die_with_parent)
         self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.settimeout(10)
-        end = time.monotonic() + 10
+        self.sock.settimeout(limit)
+        end = time.monotonic() + limit
         while True:
             try:
                 self.sock.connect(path)
