@@ -7,6 +7,7 @@
 # make check             every part, most scenarios once; continuous integration runs it
 # make check-long        every test in every variant
 # make check-native      the suites of pure files in user space: no root, no kernel
+# make soak HOURS=n      random actions on the debug kernel; then nothing is left of them
 # make programs          real programs over SMC; writes Documentation/programs.md
 # make bench             this module against TCP, the distribution's and raw RDMA; plots
 # make bench-quick      counts of this module against those in the tree; part of make check
@@ -146,6 +147,11 @@ programs:
 	SMC_TABLE=$(top)/Documentation/programs.md SMC_SCP_MIB=$${SMC_SCP_MIB:-1024} \
 		$(top)/tools/testing/vm/run --kernel stock --dialect deployed --long programs
 
+soak:
+	$(top)/scripts/setup
+	$(top)/tools/testing/vm/run --kernel debug --hours $(or $(HOURS),1) \
+		$(if $(SEED),--seed $(SEED)) soak
+
 bench_out = $(if $(OUT),$(build),$${SMC_CACHE:-$$HOME/.cache/smc-bench}/bench)
 
 bench:
@@ -168,5 +174,5 @@ clean-modules:
 	+$(if $(wildcard $(KDIR)/Makefile),$(kbuild) clean)
 
 .PHONY: all modules shadow tools install install-modules install-tools \
-	check-tools uninstall dkms dkms-source deb demo check check-long check-native programs bench \
+	check-tools uninstall dkms dkms-source deb demo check check-long check-native soak programs bench \
 	bench-quick lint clean clean-modules

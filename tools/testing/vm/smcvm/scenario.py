@@ -11,6 +11,7 @@ import glob
 import importlib.util
 import os
 import re
+import secrets
 import time
 
 from . import kernel
@@ -108,7 +109,7 @@ class Case:
 class Test:
     """The argument t of run(t)."""
 
-    def __init__(self, pair, case, outdir, long=False):
+    def __init__(self, pair, case, outdir, args):
         self.pair = pair
         self.case = case
         self.a, self.b = pair.a, pair.b
@@ -120,7 +121,9 @@ class Test:
         self.slow = pair.slow
         self.patience = pair.patience
         self.outdir = outdir
-        self.long = long
+        self.long = args.long
+        self.hours = args.hours
+        self.seed = secrets.randbits(32) if args.seed is None else args.seed
         self.timeout = case.scenario.timeout * pair.slow * pair.patience
         self.end = time.monotonic() + self.timeout
         self.count0 = {}
