@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Runs suites of the Python library in the machines, and compares their outcomes."""
+"""Runs test suites in the machines, and compares their outcomes on TCP and on SMC."""
 import json
 import os
 
+import foreign
 from smcvm import kernel
 
 PROGRAMS = os.path.join(kernel.TOP, "tools/testing/programs")
 SUITES = {
     "a": ("test_socket", "test_ftplib", "test_epoll", "test_poll", "test_selectors",
-          "test_asyncio.test_sock_lowlevel"),
+          "test_asyncio.test_sock_lowlevel", "libuv", "selftests", "ruby"),
     "b": ("test_asyncio.test_events", "test_ssl", "test_asyncio.test_streams",
-          "test_httplib", "test_socketserver"),
+          "test_httplib", "test_socketserver", "libevent", "tcl", "node"),
 }
 # A selection that takes less than a minute: of test_socket the classes with streams.
 SHORT = {
@@ -34,7 +35,7 @@ RDMA_LEAST = {"test_socket": 80, "test_socketserver": 20, "test_asyncio.test_str
 def exceptions():
     """{(mode, test): reason}"""
     out = {}
-    with open(os.path.join(PROGRAMS, "python.exceptions"), encoding="utf-8") as f:
+    with open(os.path.join(PROGRAMS, "suites.exceptions"), encoding="utf-8") as f:
         for line in f:
             if line.strip() and not line.startswith("#"):
                 mode, test, reason = line.split(None, 2)
@@ -97,8 +98,8 @@ def outcomes(r):
 
 def describe(r):
     used, fell = connections(r)
-    text = f"  {r['suite'].partition(':')[0]:32} {r['mode']:9} {outcomes(r)}; sockets made {r['made']['smc']} " \
-           f"SMC {r['made']['tcp']} TCP"
+    text = f"  {r['suite'].partition(':')[0]:32} {r['mode']:9} {outcomes(r)}; " \
+           f"sockets made {r['made']['smc']} SMC {r['made']['tcp']} TCP"
     if r["mode"] == "tcp":
         text += f"; connections {r['accepted']}"
     else:
@@ -115,9 +116,10 @@ def judge(tcp, r):
     return []
 
 
-def start(vm, preload, modes, names):
+def start(t, vm, preload, modes, names):
     script = "/host" + os.path.join(PROGRAMS, "suites.py")
-    return vm.spawn(["python3.11", script, preload, ",".join(modes), *names])
+    return vm.spawn(["python3.11", script, preload, ",".join(modes), *names],
+                    {"SMC_PATIENCE": str(t.patience), "SMC_CACHE": kernel.CACHE})
 
 
 def modes_of(vm, modes):
@@ -151,7 +153,10 @@ def news(t, procs):
 def run(t, suites, modes=MODES):
     """Run SUITES, {machine: names}; fail the scenario if there are errors."""
     preload = "/host" + kernel.preload_library()
-    procs = [start(vm, preload, modes_of(vm, modes), suites[vm.name])
+    for name in {n.partition(":")[0] for names in suites.values() for n in names}:
+        if name in foreign.SUITES:
+            foreign.prepare(name)
+    procs = [start(t, vm, preload, modes_of(vm, modes), suites[vm.name])
              for vm in (t.a, t.b) if suites.get(vm.name)]
     wrong = []
     made = 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Run suites of the Python library, unmodified, as plain TCP and over SMC.
+"""Run test suites, unmodified, as plain TCP and over SMC: the Python library's and foreign.py's.
 
 Runs inside a machine. For each suite and each mode one child runs the tests
 and reports the outcome of each. A child that makes no progress is ended, its
@@ -12,7 +12,8 @@ JSON object per suite and mode:
 usage: suites.py PRELOAD MODE[,MODE...] SUITE...   modes: tcp smc same_host
        suites.py --child SUITE   (skips the tests named on standard input)
 
-SUITE is the name of a module, with :CLASS,CLASS... for some of its classes.
+SUITE is the name of a Python module, with :CLASS,CLASS... for some of its classes, or of a suite
+of foreign.py, with :few for its short choice.
 """
 import faulthandler
 import json
@@ -26,7 +27,11 @@ import tempfile
 import time
 import unittest
 
-STILL = 60      # a test hangs after so many seconds without output
+sys.dont_write_bytecode = True
+import foreign  # noqa: E402
+
+# a test hangs after so many seconds without output; the runner knows how busy the host is
+STILL = 15 * int(os.environ.get("SMC_PATIENCE", "4"))
 EVENT = "/sys/kernel/tracing/events/syscalls/sys_enter_socket"
 SOCK_STREAM, TYPE_MASK = 1, 15
 INTERNET, AF_SMC, IPPROTO_SMC = (2, 10), 43, 256
@@ -105,10 +110,21 @@ def modules_or_classes(name):
 
 
 def child(name):
-    from test import support
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
+    result = Result(out)
     done = set(sys.stdin.read().split("\n"))
+    if name.partition(":")[0] in foreign.SUITES:
+        foreign.child(name, done, result.say)
+    else:
+        python(name, done, result)
+    result.say(end=True)
+    os._exit(0)     # do not wait for threads that a failed test left
+
+
+def python(name, done, result):
+    """Run a suite of the Python library."""
+    from test import support
     faulthandler.enable()
     # the network resource is off, except for test_socketserver, which stays on this host
     support.use_resources = ["cpu", "subprocess"] + ["network"] * (name == "test_socketserver")
@@ -119,11 +135,7 @@ def child(name):
         # on a busy host 0.05 s end before the call that the alarm must interrupt begins
         sys.modules["test.test_socket"].InterruptedTimeoutBase.alarm_time = 0.5
     todo = unittest.TestSuite(t for t in flat(tests) if t.id() not in done)
-    result = Result(out)
     todo.run(result)
-    result.say(end=True)
-    out.flush()
-    os._exit(0)     # do not wait for threads that a failed test left
 
 
 # The parent

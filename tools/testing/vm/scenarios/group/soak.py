@@ -290,8 +290,8 @@ def counts(t, vm):
 
 def memory(vm):
     """Memory after caches are empty: {name: number}."""
-    vm.run("sync; echo 3 >/proc/sys/vm/drop_caches; cd /sys/kernel/slab; "
-           f"for c in {' '.join(CACHES)} kmalloc-*; do [ ! -e $c/shrink ] || echo 1 >$c/shrink; done")
+    vm.run("sync; echo 3 >/proc/sys/vm/drop_caches; cd /sys/kernel/slab; for c in "
+           f"{' '.join(CACHES)} kmalloc-*; do [ ! -e $c/shrink ] || echo 1 >$c/shrink; done")
     rows = [line.split() for line in vm.run("cat /proc/slabinfo").out.splitlines()[2:]]
     slab = {r[0]: (int(r[1]), int(r[3])) for r in rows}
     info = {name: int(rest.split()[0]) for name, rest in
@@ -303,7 +303,7 @@ def memory(vm):
         - info["Slab"]
     tracked = "/sys/kernel/debug/debug_objects/stats"
     if vm.call("exists", path=tracked)["yes"]:
-        out["tracked objects"] = int(vm.read(tracked).split("pool_used")[1].split(":")[1].split()[0])
+        out["tracked objects"] = int(vm.read(tracked).split("pool_used")[1].split()[0].lstrip(":"))
     return out
 
 

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Tests of the Python library that pass on TCP pass on SMC.
+"""Tests of other projects that pass on TCP pass on SMC: Python's, libuv's, Ruby's and others.
 
 Each suite runs as plain TCP and then with SMC sockets, in the same machine and the same
 boot; half of the suites run on A, half on B. SMC runs twice: with sockets that fall back,
 because both ends are on one host, and, where the module can, with same-host SMC.
-tools/testing/programs/python.exceptions has the exceptions; one that passes is a failure.
+tools/testing/programs/suites.exceptions has the exceptions; one that passes is a failure.
 Without --long a selection runs.
 
-SMC_SUITES="NAME ..." in the environment runs these suites only.
+SMC_SUITES="NAME ..." in the environment runs these suites only; NAME:few of a suite of
+tools/testing/programs/foreign.py is its short choice.
 
 covers: API-01 API-03 GEN-01
 """
@@ -21,7 +22,7 @@ import compare  # noqa: E402
 
 kernels = ("stock",)
 dialects = (0,)
-timeout = 1800
+timeout = 3600
 
 
 def run(t):
@@ -30,5 +31,5 @@ def run(t):
         # the suites switch it, each for its own run
         t.set(vm, same_host=0)
     suites = compare.SUITES if only or t.long else compare.SHORT
-    compare.run(t, {vm: [n for n in names if not only or n in only]
+    compare.run(t, {vm: [n for n in only if n.partition(":")[0] in names] if only else names
                     for vm, names in suites.items()})
