@@ -30,8 +30,9 @@ import unittest
 sys.dont_write_bytecode = True
 import foreign  # noqa: E402
 
-# a test hangs after so many seconds without output; the runner knows how busy the host is
-STILL = 15 * int(os.environ.get("SMC_PATIENCE", "4"))
+# 4 on an idle host; the runner knows how busy it is
+PATIENCE = int(os.environ.get("SMC_PATIENCE", "4"))
+STILL = 15 * PATIENCE   # a test hangs after so many seconds without output
 EVENT = "/sys/kernel/tracing/events/syscalls/sys_enter_socket"
 SOCK_STREAM, TYPE_MASK = 1, 15
 INTERNET, AF_SMC, IPPROTO_SMC = (2, 10), 43, 256
@@ -128,12 +129,12 @@ def python(name, done, result):
     faulthandler.enable()
     # the network resource is off, except for test_socketserver, which stays on this host
     support.use_resources = ["cpu", "subprocess"] + ["network"] * (name == "test_socketserver")
-    support.LOOPBACK_TIMEOUT = 15
+    support.LOOPBACK_TIMEOUT = 4 * PATIENCE
     os.chdir(tempfile.mkdtemp(prefix="suite-"))
     tests = unittest.defaultTestLoader.loadTestsFromNames(modules_or_classes(name))
     if "test.test_socket" in sys.modules:
         # on a busy host 0.05 s end before the call that the alarm must interrupt begins
-        sys.modules["test.test_socket"].InterruptedTimeoutBase.alarm_time = 0.5
+        sys.modules["test.test_socket"].InterruptedTimeoutBase.alarm_time = PATIENCE / 8
     todo = unittest.TestSuite(t for t in flat(tests) if t.id() not in done)
     todo.run(result)
 
