@@ -24,7 +24,7 @@ timeout = 150
 PORT = 5980
 N_IN, N_OUT = 200_003, 150_001
 EID = "SMC-BENCH.PNETID"
-NODEV, PEERDECL = 0x03030002, 0x05000000
+NODEV, PEERDECL, PEERNOSMC = 0x03030002, 0x05000000, 0x03010000
 
 GET, ADD, DEL, FLUSH = range(1, 5)
 NAME, ETH, IB, IBPORT = range(1, 5)
@@ -280,7 +280,7 @@ def beside(t):
         vm.run("rdma link delete rxe1")
     host = (t.b, None), (t.a, None), "10.43.1.1"
     t.step("no entries")
-    talk(t, *host, "TCP", (NODEV, PEERDECL))
+    talk(t, *host, "TCP", (NODEV, PEERNOSMC))
     change(t, t.b, ADD, name="NET1", eth="eth1", ib="rxe0")
     t.step("entries at the client only")
     talk(t, *host, "TCP", (PEERDECL, NODEV))
@@ -307,11 +307,11 @@ def beside(t):
     by_rxe0(t, talk(t, *host, "SMC-R"))
     t.step("another PNETID, also of the port of the route")
     change(t, t.b, ADD, name="NET2", ib="rxe0")
-    talk(t, *host, "TCP", (NODEV, PEERDECL))
-    talk(t, (t.b, None), (t.a, None), t.a.ip, "TCP", (NODEV, PEERDECL))
+    talk(t, *host, "TCP", (NODEV, PEERNOSMC))
+    talk(t, (t.b, None), (t.a, None), t.a.ip, "TCP", (NODEV, PEERNOSMC))
     for vm in (t.a, t.b):
         change(t, vm, FLUSH)
-    talk(t, *host, "TCP", (NODEV, PEERDECL))
+    talk(t, *host, "TCP", (NODEV, PEERNOSMC))
     by_rxe0(t, talk(t, (t.b, None), (t.a, None), t.a.ip, "SMC-R"))
     for vm in (t.a, t.b):
         vm.run("rdma link add rxe1 type rxe netdev eth1")
@@ -374,10 +374,10 @@ def pod(t):
     out, back = ((t.b, "c1"), (t.a, None), t.a.ip), ((t.a, None), (t.b, "c1"), "10.99.0.2")
     t.step("a container, entries in the first namespace only")
     change(t, t.b, ADD, name="POD", eth="*", ib="rxe0")
-    talk(t, *out, "TCP", (NODEV, PEERDECL))
+    talk(t, *out, "TCP", (NODEV, PEERNOSMC))
     change(t, t.b, FLUSH)
     change(t, t.b, ADD, "c1", name="POD", eth="e*")
-    talk(t, *out, "TCP", (NODEV, PEERDECL))
+    talk(t, *out, "TCP", (NODEV, PEERNOSMC))
     t.step("a container with an RNIC of the host")
     change(t, t.b, ADD, "c1", name="POD", ib="rxe0")
     by_rxe0(t, talk(t, *out, "SMC-R"))
@@ -390,7 +390,7 @@ def pod(t):
     t.a.run("ip route add 10.99.7.0/24 via 10.43.0.2")
     t.wait(lambda: "ffff:0a2f:0002" in t.b.run("cat /sys/class/infiniband/rxe0/ports/1/gids/*").out,
            "GID of the host's VLAN", 20)
-    talk(t, *out, "TCP", (NODEV, PEERDECL))
+    talk(t, *out, "TCP", (NODEV, PEERNOSMC))
 
 
 def exclusive(t):
@@ -400,7 +400,7 @@ def exclusive(t):
            "leave to change the mode of RDMA", 60)
     t.b.run(POD)
     change(t, t.b, ADD, "c1", name="POD", eth="e*", ib="rxe0")
-    talk(t, (t.b, "c1"), (t.a, None), t.a.ip, "TCP", (NODEV, PEERDECL))
+    talk(t, (t.b, "c1"), (t.a, None), t.a.ip, "TCP", (NODEV, PEERNOSMC))
 
 
 def run(t):
