@@ -1229,6 +1229,7 @@ static void llc_wait_one(struct smc_link_group *lgr, void *arg)
  * @is_for_all: wait for all groups; otherwise for those of namespaces that end
  *
  * Waits LLC_END_ALL_MS in all, whatever the number of namespaces and the timers they have set.
+ * RFC 7609 4.8.3; PEER-01.
  *
  * Context: Process context, sleeps. Expects no lock held.
  */

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory accounting of connections.
+ * Memory accounting of connections, link groups and links.
  *
  * Operation: a connection is charged for its ring elements before they are allocated, to the
  * memory control group of its socket. The mechanism is the socket core's sk_forward_alloc. The
  * account of TCP's sock is under TCP's lock, so the rings are charged to a second sock, which is
- * nothing but an account. The limit of the host, net.smc.mem, is for whole regions (smc_buf.c).
+ * nothing but an account. A group and the queues of each link are charged in the same way. The
+ * limit of the host, net.smc.mem, is for whole regions (smc_buf.c).
  *
  * Control groups: a child of a listener belongs to none before accept(), and its connection
  * to the listener's group, so strangers can only use up that group's memory. accept() moves
@@ -97,7 +98,7 @@ static int smc_mem_piece(unsigned int page_shift)
 }
 
 /**
- * smc_mem_open() - open the account of a connection
+ * smc_mem_open() - open an account
  * @account: zeroed
  * @sk: the sock whose control group is charged
  *
@@ -110,7 +111,7 @@ void smc_mem_open(struct smc_account *account, const struct sock *sk)
 }
 
 /**
- * smc_mem_close() - close the account of a connection
+ * smc_mem_close() - close an account
  * @account: what is charged to it is uncharged
  *
  * Context: Any context but hard interrupt. The caller is the only user of @account.
@@ -123,9 +124,9 @@ void smc_mem_close(struct smc_account *account)
 }
 
 /**
- * smc_mem_charge() - charge a connection for its rings, without the OOM killer
- * @account: its account
- * @total: bytes of all its rings; does nothing if as much is charged already
+ * smc_mem_charge() - charge an account, without the OOM killer
+ * @account: the account
+ * @total: bytes in all; does nothing if as much is charged already
  *
  * Context: Process context, may sleep for reclaim or throttling of the control group. The
  *	    caller is the only user of @account.
@@ -196,8 +197,8 @@ void *smc_mem_zalloc(const struct sock *sk, size_t size)
 }
 
 /**
- * smc_mem_uncharge() - uncharge the rings of a connection
- * @account: its account
+ * smc_mem_uncharge() - uncharge all that is charged
+ * @account: the account
  *
  * Context: Any context but hard interrupt. The caller is the only user of @account.
  */

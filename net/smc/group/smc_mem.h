@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Memory accounting of connections: what a control group is charged for. */
+/* Memory accounting: what a control group is charged for. */
 #ifndef SMC_MEM_H
 #define SMC_MEM_H
 
@@ -8,9 +8,9 @@
 #include <net/sock.h>
 
 /**
- * struct smc_account - memory account of a connection
+ * struct smc_account - memory account of a connection, a link group or a link
  * @sk: only the accounting members are used
- * @charged: bytes of rings
+ * @charged: bytes that are charged now
  */
 struct smc_account {
 	struct sock sk;

@@ -146,7 +146,6 @@ void smc_buf_pool_free(struct smc_buf_pool *pool)
 		smc_buf_free(buf);
 	}
 	INIT_LIST_HEAD(&pool->regions);
-	/* a group frees its pools twice; the account is gone at the second time */
 	if (pool->nr_regions)
 		atomic_dec(&pool->spare->nr_pools);
 	pool->nr_regions = 0;

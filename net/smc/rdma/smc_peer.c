@@ -441,13 +441,15 @@ void smc_peer_unanswered(const struct sock *tsk, const struct sockaddr *addr)
 {
 	struct smc_peer_service name = smc_peer_name_service(tsk, addr);
 	struct net *net = sock_net(tsk);
-	struct smc_peer_memory *mem = smc_net(net)->peer_memory;
+	struct smc_peer_memory *mem = smc_peer_memory_of(net);
 	int age_ms = READ_ONCE(smc_net(net)->set.peer_memory_ms);
-	u64 id = smc_peer_service_id(mem, &name);
-	struct smc_peer_slot *slot = smc_peer_find_slot(mem, id);
+	struct smc_peer_slot *slot;
+	u64 id;
 
-	if (!age_ms)
+	if (!mem || !age_ms)
 		return;
+	id = smc_peer_service_id(mem, &name);
+	slot = smc_peer_find_slot(mem, id);
 	scoped_guard(spinlock_bh, &mem->lock) {
 		if (smc_peer_is_trusted(slot, id))
 			age_ms = min(age_ms, SMC_PEER_PAUSE_MS);

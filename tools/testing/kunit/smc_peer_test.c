@@ -148,6 +148,7 @@ static void a_namespace_without_sockets_has_no_memory(struct kunit *test)
 	smc_peer_forget(&init_net, &peer_a, true);
 	service_declines(SMC_DECLINE_CNFERR, SMC_PEER_DECLINES);
 	smc_peer_agreed(&service_socket.sk, SERVICE);
+	smc_peer_unanswered(&service_socket.sk, SERVICE);
 	KUNIT_EXPECT_FALSE(test, smc_peer_next(&init_net, &pos, &entry));
 	KUNIT_EXPECT_EQ(test, smc_peer_clear(&init_net, NULL, 0), 0U);
 	/* the first socket brings it, the others find it */
