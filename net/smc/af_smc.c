@@ -490,32 +490,40 @@ static __poll_t smc_poll_data(struct smc_sock *smc, struct smc_conn *conn, struc
 	return mask;
 }
 
-/* Expects an RCU read section. Return: true if TCP has the answer. */
-static bool smc_poll_is_tcps(struct smc_sock *smc, struct socket *sock, bool is_spinning,
-			     __poll_t *mask)
+/*
+ * Whether a connected socket is SMC's is still undecided. TCP is asked before the state is read: it
+ * may become connected in between, and an early EPOLLOUT makes io_uring call connect() again.
+ */
+static __poll_t smc_poll_idle(struct smc_sock *smc, struct file *file, struct socket *sock)
 {
-	struct smc_listener *listener;
+	const struct smc_listener *listener = rcu_dereference(smc->listener);
+	__poll_t mask;
+
+	if (listener && inet_sk_state_load(smc->sk) == TCP_LISTEN)
+		return smc_listen_is_ready(listener, smc->sk) ? EPOLLIN | EPOLLRDNORM : 0;
+	mask = tcp_poll(file, sock, NULL);
+	return (1 << inet_sk_state_load(smc->sk)) & (TCPF_CLOSE | TCPF_SYN_SENT | TCPF_LISTEN) ?
+	       mask : 0;
+}
+
+/* Expects an RCU read section. */
+static __poll_t smc_poll_sock(struct smc_sock *smc, struct file *file, struct socket *sock,
+			      bool is_spinning)
+{
 	struct smc_conn *conn;
-	u8 state;
+	__poll_t mask = 0;
 
 	/* pairs with smp_store_release() in smc_sock_set_phase() */
 	switch (smp_load_acquire(&smc->phase)) {
 	case SMC_PHASE_IDLE:
-		state = inet_sk_state_load(smc->sk);
-		listener = rcu_dereference(smc->listener);
-		if (!listener || state != TCP_LISTEN)
-			/* connected: whether it is SMC is still undecided */
-			return (1 << state) & (TCPF_CLOSE | TCPF_SYN_SENT | TCPF_LISTEN);
-		if (smc_listen_is_ready(listener, smc->sk))
-			*mask |= EPOLLIN | EPOLLRDNORM;
-		return false;
+		return smc_poll_idle(smc, file, sock);
 	case SMC_PHASE_SMC:
 		conn = READ_ONCE(smc->conn);
 		if (!conn)
 			break;
 		if (is_spinning)
 			smc_tx_poll(conn, NULL, NULL);
-		*mask |= smc_poll_data(smc, conn, sock);
+		mask = smc_poll_data(smc, conn, sock);
 		break;
 	default:
 		break;
@@ -524,8 +532,8 @@ static bool smc_poll_is_tcps(struct smc_sock *smc, struct socket *sock, bool is_
 	smp_rmb();
 	if ((READ_ONCE(smc->err) && READ_ONCE(smc->sk->sk_err)) ||
 	    !skb_queue_empty_lockless(&smc->sk->sk_error_queue))
-		*mask |= EPOLLERR;
-	return false;
+		mask |= EPOLLERR;
+	return mask;
 }
 
 static __poll_t smc_poll(struct file *file, struct socket *sock, poll_table *wait)
@@ -535,18 +543,17 @@ static __poll_t smc_poll(struct file *file, struct socket *sock, poll_table *wai
 			   sk_can_busy_loop(sock->sk);
 	struct smc_sock *smc;
 	__poll_t mask = 0;
-	bool is_tcps;
 
 	/* first: a sock that becomes plain TCP wakes only the entries already queued */
 	sock_poll_wait(file, sock, wait);
 	rcu_read_lock();
 	smc = smc_sk(sock->sk);
-	is_tcps = !smc || smc_poll_is_tcps(smc, sock, is_spinning, &mask);
+	if (smc)
+		mask = smc_poll_sock(smc, file, sock, is_spinning);
 	rcu_read_unlock();
-	if (!is_tcps)
+	if (smc)
 		return mask;
-	if (!smc)
-		smc_use_tcp_ops(sock);
+	smc_use_tcp_ops(sock);
 	return tcp_poll(file, sock, NULL);
 }
 
