@@ -222,7 +222,7 @@ static void on_request_of_client(struct smc_llc_run *run, u8 link,
 static bool is_peer_caused(const struct smc_llc_flow *flow, const struct smc_llc_link *lnk)
 {
 	return lnk->why != SMC_LLC_WHY_DELETED && lnk->why != SMC_LLC_WHY_NO_LONGER_NEEDED &&
-	       smc_llc_has_rnic(flow, &lnk->local);
+	       lnk->why != SMC_LLC_WHY_MTU && smc_llc_has_rnic(flow, &lnk->local);
 }
 
 /* True if the link was in use for longer than a reply may take. */
@@ -270,9 +270,10 @@ static void deleted(struct smc_llc_run *run, u8 target, bool is_orderly)
 	bool was_spare = lnk->is_spare;
 	/*
 	 * No retry at once for a link that failed right after its start or was taken down by an
-	 * operator.
+	 * operator. A program gives up a link only to have a better one, see smc_llc_outdated().
 	 */
-	bool is_urgent = is_lasting(run, lnk) && lnk->reason != SMC_LLC_DELETE_OPERATOR;
+	bool is_urgent = lnk->reason == SMC_LLC_DELETE_PROGRAM ||
+			 (is_lasting(run, lnk) && lnk->reason != SMC_LLC_DELETE_OPERATOR);
 
 	account_end(run, target);
 	smc_llc_link_destroy(run, target, true);
@@ -543,6 +544,20 @@ static bool has_exchange(const struct smc_llc_flow *flow, u8 link)
 	       (flow->remote.state != SMC_LLC_REMOTE_NONE && flow->remote.link == link);
 }
 
+/*
+ * Client: mark a link whose port has another MTU. The server deletes those that it knows itself.
+ * One after the other: the next one waits until another link carries its data.
+ */
+static void mark_outdated(struct smc_llc_run *run)
+{
+	struct smc_llc_flow *flow = run->flow;
+	u8 i = smc_llc_outdated(flow);
+
+	if (i != SMC_LLC_NO_LINK && smc_llc_may_begin(flow) && !smc_llc_is_any_ending(flow) &&
+	    !smc_llc_nr_in(flow, SMC_LLC_LINK_LEAVING))
+		mark_leaving(&flow->link[i], true, SMC_LLC_DELETE_PROGRAM, SMC_LLC_WHY_MTU);
+}
+
 /* Client: give up LEAVING links that no exchange needs any more. */
 static void give_up_leaving(struct smc_llc_run *run)
 {
@@ -580,6 +595,25 @@ static void drop_slow_attempt(struct smc_llc_run *run)
 	smc_llc_want_link(flow);
 }
 
+/*
+ * Server: mark a link that works and need not stay, LG-16. Decided late, because it may be needed
+ * again until then.
+ */
+static u8 mark_dispensable(struct smc_llc_flow *flow)
+{
+	u8 i = smc_llc_superfluous(flow);
+
+	if (i != SMC_LLC_NO_LINK) {
+		mark_leaving(&flow->link[i], true, SMC_LLC_DELETE_ASYMMETRIC,
+			     SMC_LLC_WHY_NO_LONGER_NEEDED);
+		return i;
+	}
+	i = smc_llc_outdated(flow);
+	if (i != SMC_LLC_NO_LINK)
+		mark_leaving(&flow->link[i], true, SMC_LLC_DELETE_PROGRAM, SMC_LLC_WHY_MTU);
+	return i;
+}
+
 /**
  * smc_llc_delete_start_next() - start the deletion of marked links
  * @run: current call
@@ -590,8 +624,10 @@ void smc_llc_delete_start_next(struct smc_llc_run *run)
 	u8 i;
 
 	if (!flow->params.is_server) {
-		if (flow->phase == SMC_LLC_UP)
+		if (flow->phase == SMC_LLC_UP) {
+			mark_outdated(run);
 			give_up_leaving(run);
+		}
 		if (flow->phase == SMC_LLC_UP || flow->phase == SMC_LLC_SECOND_LINK)
 			report_lost(run);
 		return;
@@ -608,16 +644,10 @@ void smc_llc_delete_start_next(struct smc_llc_run *run)
 	if (flow->phase != SMC_LLC_UP)
 		return;
 	i = smc_llc_link_in(flow, SMC_LLC_LINK_LEAVING);
-	if (i == SMC_LLC_NO_LINK) {
-		/* LG-16; decided late, because the link may be needed again until then */
-		i = smc_llc_superfluous(flow);
-		if (i == SMC_LLC_LINKS)
-			return;
-		flow->link[i].is_orderly = true;
-		flow->link[i].reason = SMC_LLC_DELETE_ASYMMETRIC;
-		flow->link[i].why = SMC_LLC_WHY_NO_LONGER_NEEDED;
-	}
-	begin(run, i);
+	if (i == SMC_LLC_NO_LINK)
+		i = mark_dispensable(flow);
+	if (i != SMC_LLC_NO_LINK)
+		begin(run, i);
 }
 
 /**

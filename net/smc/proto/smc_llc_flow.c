@@ -52,6 +52,7 @@ static const struct {
 	},
 	[SMC_LLC_WHY_ADD_LINK_KEYS] = { "keys for the new link cannot be stored" },
 	[SMC_LLC_WHY_NO_LONGER_NEEDED] = { "link no longer needed" },
+	[SMC_LLC_WHY_MTU] = { "MTU of the port has changed" },
 	[SMC_LLC_WHY_DELETE_LINK_TIMEOUT] = {
 		"no answer to DELETE LINK in time", SMC_LLC_FAULT_TIMEOUT
 	},

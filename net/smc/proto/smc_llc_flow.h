@@ -108,6 +108,7 @@ enum smc_llc_why {
 	SMC_LLC_WHY_ADD_LINK_CONT_DATA,
 	SMC_LLC_WHY_ADD_LINK_KEYS,
 	SMC_LLC_WHY_NO_LONGER_NEEDED,
+	SMC_LLC_WHY_MTU,
 	SMC_LLC_WHY_PEER_DECLINED,
 	SMC_LLC_WHY_PEER_DELETED,
 	SMC_LLC_WHY_DELETED,
@@ -210,6 +211,7 @@ struct smc_llc_start {
 struct smc_llc_rnic {
 	u8 mac[SMC_MAC_LEN];
 	u8 gid[SMC_GID_LEN];
+	u8 mtu;		/* present path MTU of its port, enum smc_mtu; 0: unknown */
 };
 
 /* The RNICs that links of a group may use, ADDL-02. */

@@ -2,7 +2,10 @@
 /*
  * Which links a group may have, RFC 7609 2.2.1, 2.2.2, 2.2.4.
  *
- * Parallel links join the same two RNICs; they are not allowed. A link is asymmetric if it
+ * Parallel links join the same two RNICs; they are not allowed. The exception is a link that takes
+ * the place of another one: the MTU of a queue pair is fixed, so a port whose MTU changes needs new
+ * links, and the old link of the only RNIC carries the exchange that adds the new one. The older of
+ * the two is deleted next. A link is asymmetric if it
  * shares an RNIC with an older symmetric link. One such link is allowed beyond the limit, until
  * there are two symmetric ones. Both sides see links come up in the same order, so the classes
  * agree.
@@ -37,6 +40,7 @@ static void rnic_end(const struct smc_llc_rnic *rnic, struct smc_llc_end *end)
 	memset(end, 0, sizeof(*end));
 	memcpy(end->mac, rnic->mac, sizeof(end->mac));
 	memcpy(end->gid, rnic->gid, sizeof(end->gid));
+	end->mtu = rnic->mtu;
 }
 
 /* True if a link of the bit set @links uses one of these RNICs. */
@@ -136,15 +140,47 @@ unsigned int smc_llc_nr_symmetric(const struct smc_llc_flow *flow)
 	return nr;
 }
 
+static bool joins_rnics(const struct smc_llc_link *lnk, const struct smc_llc_end *local,
+			const struct smc_llc_end *peer)
+{
+	return smc_llc_is_in_use(lnk) && smc_llc_same_rnic(&lnk->local, local) &&
+	       smc_llc_same_rnic(&lnk->peer, peer);
+}
+
+/* True if a younger link joins the same RNICs, see smc_llc_is_parallel(). */
+static bool is_replaced(const struct smc_llc_flow *flow, const struct smc_llc_link *lnk)
+{
+	const struct smc_llc_link *other;
+
+	for (other = flow->link; other < flow->link + SMC_LLC_LINKS; other++)
+		if (joins_rnics(other, &lnk->local, &lnk->peer) &&
+		    (s32)(other->age - lnk->age) > 0)
+			return true;
+	return false;
+}
+
 /**
- * smc_llc_superfluous() - find an asymmetric link that is no longer needed
+ * smc_llc_superfluous() - find a link that is no longer needed
  * @flow: LLC machine
  *
- * Return: its index, or SMC_LLC_LINKS. RFC 7609 2.2.1; LG-16.
+ * One that another link has replaced, or an asymmetric one.
+ *
+ * Return: its index, or SMC_LLC_LINKS. RFC 7609 2.2.1; LG-10, LG-16.
  */
 u8 smc_llc_superfluous(const struct smc_llc_flow *flow)
 {
+	u8 i;
+
+	for (i = 0; i < SMC_LLC_LINKS; i++)
+		if (smc_llc_is_in_use(&flow->link[i]) && is_replaced(flow, &flow->link[i]))
+			return i;
 	return smc_llc_nr_symmetric(flow) < 2 ? SMC_LLC_LINKS : asymmetric_link(flow);
+}
+
+/* The MTU that a link has at most follows from both ends. */
+static u8 path_mtu(const struct smc_llc_end *local, const struct smc_llc_end *peer)
+{
+	return min(local->mtu, peer->mtu);
 }
 
 /**
@@ -153,16 +189,19 @@ u8 smc_llc_superfluous(const struct smc_llc_flow *flow)
  * @local: RNIC of this side
  * @peer: RNIC of the peer
  *
+ * A link with another MTU does not count: a link between these ends would replace it.
+ *
  * Return: true if there is one. LG-10, ERR-45.
  */
 bool smc_llc_is_parallel(const struct smc_llc_flow *flow, const struct smc_llc_end *local,
 			 const struct smc_llc_end *peer)
 {
 	const struct smc_llc_link *lnk;
+	u8 mtu = path_mtu(local, peer);
 
 	for (lnk = flow->link; lnk < flow->link + SMC_LLC_LINKS; lnk++)
-		if (smc_llc_is_in_use(lnk) && smc_llc_same_rnic(&lnk->local, local) &&
-		    smc_llc_same_rnic(&lnk->peer, peer))
+		if (joins_rnics(lnk, local, peer) &&
+		    (!mtu || mtu == path_mtu(&lnk->local, &lnk->peer)))
 			return true;
 	return false;
 }
@@ -443,12 +482,49 @@ bool smc_llc_has_rnic(const struct smc_llc_flow *flow, const struct smc_llc_end 
 	return false;
 }
 
+/* True if the port of a link has had another MTU since the link was made. */
+static bool is_outdated(const struct smc_llc_flow *flow, const struct smc_llc_link *lnk)
+{
+	struct smc_llc_end rnic;
+	u8 i;
+
+	for (i = 0; i < flow->rnics.count; i++) {
+		rnic_end(&flow->rnics.rnic[i], &rnic);
+		if (smc_llc_same_rnic(&rnic, &lnk->local))
+			return rnic.mtu && rnic.mtu != lnk->local.mtu;
+	}
+	return false;
+}
+
+/**
+ * smc_llc_outdated() - find a link to give up because the MTU of its port has changed
+ * @flow: LLC machine
+ *
+ * Another link carries the data until one with the new MTU has come up. An only link is not given
+ * up but replaced, see smc_llc_is_parallel(). Both sides begin with the same link.
+ *
+ * Return: its index, or SMC_LLC_LINKS.
+ */
+u8 smc_llc_outdated(const struct smc_llc_flow *flow)
+{
+	u8 i, found = SMC_LLC_LINKS;
+
+	if (smc_llc_nr_in_use(flow) < 2)
+		return SMC_LLC_LINKS;
+	for (i = 0; i < SMC_LLC_LINKS; i++)
+		if (smc_llc_is_in_use(&flow->link[i]) && is_outdated(flow, &flow->link[i]) &&
+		    (found == SMC_LLC_LINKS ||
+		     (s32)(flow->link[i].age - flow->link[found].age) < 0))
+			found = i;
+	return found;
+}
+
 /**
  * smc_llc_set_rnics() - set the RNICs on the LAN of the group
  * @flow: LLC machine
  * @rnics: copied, the first SMC_LLC_RNICS of them
  *
- * Return: true if one of them is new.
+ * Return: true if one of them is new, or its port has another MTU.
  */
 bool smc_llc_set_rnics(struct smc_llc_flow *flow, const struct smc_llc_rnics *rnics)
 {

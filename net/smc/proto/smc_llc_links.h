@@ -14,6 +14,7 @@ unsigned int smc_llc_nr_in(const struct smc_llc_flow *flow, enum smc_llc_link_st
 unsigned int smc_llc_nr_in_use(const struct smc_llc_flow *flow);
 unsigned int smc_llc_nr_symmetric(const struct smc_llc_flow *flow);
 u8 smc_llc_superfluous(const struct smc_llc_flow *flow);
+u8 smc_llc_outdated(const struct smc_llc_flow *flow);
 bool smc_llc_pick_offer(struct smc_llc_flow *flow, struct smc_llc_end *end);
 bool smc_llc_pick_answer(struct smc_llc_flow *flow, struct smc_llc_end *end);
 bool smc_llc_has_unused_rnic(const struct smc_llc_flow *flow);

@@ -20,6 +20,7 @@ enum chaos_fault {
 	CHAOS_ALL	= 0x3f,
 	CHAOS_DEPLOYED	= 0x40,	/* the client is a deployed one, smc_llc_deployed.h */
 	CHAOS_SERVER	= 0x80,	/* with it: the server is */
+	CHAOS_MTUS	= 0x100, /* ports change their MTU */
 	CHAOS_PEACE	= CHAOS_REQUESTS | CHAOS_DEPLOYED | CHAOS_SERVER,
 };
 
@@ -105,7 +106,9 @@ static inline void chaos_fault(struct world *w, int who, unsigned int faults)
 {
 	struct smc_llc_event ev = { .type = SMC_LLC_EV_REQ_TERMINATE };
 
-	if ((faults & CHAOS_BREAKS) && !chaos_roll(3)) {
+	if ((faults & CHAOS_MTUS) && !chaos_roll(8)) {
+		w_set_mtu(w, who, chaos_roll(W_RNICS), SMC_MTU_1024 + chaos_roll(3));
+	} else if ((faults & CHAOS_BREAKS) && !chaos_roll(3)) {
 		chaos_break(w, who);
 	} else if ((faults & CHAOS_LOSSES) && !chaos_roll(24)) {
 		if (chaos_roll(3))
@@ -224,6 +227,23 @@ static inline void chaos_check_redundancy(struct world *w, unsigned int faults)
 	/* LG-14, MAXL-09, MAXL-10 */
 	W_CHECK(w, links <= most);
 	W_CHECK(w, w_nr(&w->side[W_SERVER], SMC_LLC_LINK_ACTIVE) <= links + 1);
+}
+
+/* Each link has the MTU that both ports allow now. */
+static inline void chaos_check_mtus(struct world *w)
+{
+	const struct w_side *s = w->side;
+	const struct w_qp *qp, *peer;
+	u8 i, at;
+
+	for (i = 0; i < SMC_LLC_LINKS; i++) {
+		qp = &s[W_SERVER].qp[i];
+		peer = qp->exists ? w_peer_qp(w, W_SERVER, qp, &at) : NULL;
+		if (peer)
+			W_CHECK(w, min(qp->mtu, peer->mtu) ==
+				   min(s[W_SERVER].mtu[qp->rnic] ?: SMC_MTU_4096,
+				       s[W_CLIENT].mtu[peer->rnic] ?: SMC_MTU_4096));
+	}
 }
 
 /* Every second group is of version 2, where CONFIRM RKEY names three links at most. */
@@ -351,6 +371,8 @@ static inline bool chaos_run(struct world *w, u64 seed, unsigned int faults,
 		w_check_rest(w);
 	if (!w->fault && w->side[W_SERVER].flow.phase == SMC_LLC_UP)
 		chaos_check_redundancy(w, faults);
+	if (!w->fault && (faults & CHAOS_MTUS) && !w->script)
+		chaos_check_mtus(w);
 	/* Without obstacles nothing fails. */
 	if (!w->fault && !(faults & ~CHAOS_PEACE))
 		W_CHECK(w, w->side[W_SERVER].flow.phase == SMC_LLC_UP);

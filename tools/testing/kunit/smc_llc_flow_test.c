@@ -1544,7 +1544,7 @@ static void taken_back_and_no_answer_resets_err_25_err_38(struct kunit *test)
 static void parallel_link_is_deleted_err_45_lg_10(struct kunit *test)
 {
 	struct lab *lab = lab_server_waits_add(test, true);
-	struct smc_llc_msg msg = say_add_link(2, 2, SMC_MTU_1024, true);
+	struct smc_llc_msg msg = say_add_link(2, 2, SMC_MTU_4096, true);
 
 	lab_say(lab, SERVER, &msg);
 	msg = lab_hear(lab, SERVER, SMC_LLC_DELETE_LINK, false);

@@ -1799,11 +1799,145 @@ static void parallel_link_is_deleted_err_45_lg_10(struct kunit *test)
 	flow->link[flow->config_target].local = flow->link[flow->config_link].local;
 	msg.add_link.end = flow->link[flow->config_link].peer;
 	msg.add_link.end.qpn = 0x777;
-	msg.add_link.end.mtu = SMC_MTU_1024;
 	msg.add_link.link_num = flow->link[flow->config_target].num;
 	say(w, W_SERVER, flow->config_link, &msg);
 	KUNIT_EXPECT_EQ(test, w->side[W_SERVER].down_reason, SMC_LLC_DELETE_PROTOCOL);
 	KUNIT_EXPECT_EQ(test, flow->config, SMC_LLC_CONFIG_DELETE_LINK);
+}
+
+/* Each link of both sides has the MTU. */
+static void expect_mtu(struct kunit *test, struct world *w, u8 mtu)
+{
+	const struct smc_llc_link *lnk;
+	int who;
+	u8 i;
+
+	for (who = W_SERVER; who <= W_CLIENT; who++)
+		for (i = 0; i < SMC_LLC_LINKS; i++) {
+			lnk = &w->side[who].flow.link[i];
+			if (smc_llc_is_in_use(lnk))
+				KUNIT_EXPECT_EQ(test, min(lnk->local.mtu, lnk->peer.mtu), mtu);
+		}
+}
+
+static unsigned int made(struct world *w, int who)
+{
+	return w->side[who].nr_link_up;
+}
+
+/* The old link carries the exchange that adds the new one. */
+static void mtu_of_the_only_rnic_replaces_the_link(struct kunit *test)
+{
+	int who, k;
+
+	for (k = 0; k < 4; k++) {
+		struct world *w = up(test, 1, 1, 2, k & 1);
+
+		who = k & 2 ? W_CLIENT : W_SERVER;
+		w_set_mtu(w, who, 0, SMC_MTU_1024);
+		expect_rest(test, w, 1);
+		expect_mtu(test, w, SMC_MTU_1024);
+		KUNIT_EXPECT_EQ(test, made(w, who), 2);
+		KUNIT_EXPECT_TRUE(test, w->side[who].last_down_orderly);
+		/* the other side follows, and the link has that MTU already */
+		w_set_mtu(w, !who, 0, SMC_MTU_1024);
+		expect_rest(test, w, 1);
+		KUNIT_EXPECT_EQ(test, made(w, who), 2);
+	}
+}
+
+static void greater_mtu_needs_both_ports(struct kunit *test)
+{
+	int who;
+
+	for (who = W_SERVER; who <= W_CLIENT; who++) {
+		struct world *w = up(test, 1, 1, 2, true);
+
+		w_set_mtu(w, W_SERVER, 0, SMC_MTU_1024);
+		w_set_mtu(w, W_CLIENT, 0, SMC_MTU_1024);
+		expect_rest(test, w, 1);
+		w_set_mtu(w, who, 0, SMC_MTU_2048);
+		expect_rest(test, w, 1);
+		expect_mtu(test, w, SMC_MTU_1024);
+		KUNIT_EXPECT_EQ(test, made(w, who), 2);
+		w_set_mtu(w, !who, 0, SMC_MTU_4096);
+		expect_rest(test, w, 1);
+		expect_mtu(test, w, SMC_MTU_2048);
+		KUNIT_EXPECT_EQ(test, made(w, who), 3);
+	}
+}
+
+/* Nothing waits for a timer, although the first link has just come up. */
+static void mtu_of_one_of_two_rnics_replaces_its_link(struct kunit *test)
+{
+	int who, k;
+
+	for (k = 0; k < 4; k++) {
+		struct world *w = up(test, 2, 2, 2, k & 1);
+
+		expect_rest(test, w, 2);
+		who = k & 2 ? W_CLIENT : W_SERVER;
+		w_set_mtu(w, who, 0, SMC_MTU_1024);
+		expect_rest(test, w, 2);
+		chaos_check_mtus(w);
+		expect_no_fault(test, w);
+		KUNIT_EXPECT_EQ(test, class(w, who), SMC_LGR_TYPE_SYMMETRIC);
+		KUNIT_EXPECT_EQ(test, made(w, who), 3);
+		KUNIT_EXPECT_TRUE(test, w->side[who].last_down_orderly);
+	}
+}
+
+/* One after the other: at each time a link carries the data. */
+static void mtu_of_all_rnics_replaces_all_links(struct kunit *test)
+{
+	int who;
+	u8 r;
+
+	for (who = W_SERVER; who <= W_CLIENT; who++) {
+		struct world *w = up(test, 2, 2, 2, true);
+
+		expect_rest(test, w, 2);
+		for (r = 0; r < 2; r++)
+			w->side[who].mtu[r] = SMC_MTU_1024;
+		w_tell_rnics(w, who);
+		expect_rest(test, w, 2);
+		expect_mtu(test, w, SMC_MTU_1024);
+		KUNIT_EXPECT_EQ(test, made(w, who), 4);
+	}
+}
+
+/* Two links of one RNIC, one of them asymmetric. */
+static void mtu_of_a_shared_rnic_replaces_both_links(struct kunit *test)
+{
+	int who;
+
+	for (who = W_SERVER; who <= W_CLIENT; who++) {
+		struct world *w = who == W_SERVER ? up(test, 1, 2, 2, true) :
+						    up(test, 2, 1, 2, true);
+
+		expect_rest(test, w, 2);
+		w_set_mtu(w, who, 0, SMC_MTU_1024);
+		expect_rest(test, w, 2);
+		expect_mtu(test, w, SMC_MTU_1024);
+	}
+}
+
+/* A group of one link for good keeps it. */
+static void mtu_is_no_news_for_a_single_link(struct kunit *test)
+{
+	struct world *w = up(test, 1, 1, 2, true);
+	struct smc_llc_flow *flow = &w->side[W_SERVER].flow;
+
+	w->side[W_CLIENT].create_fails = true;
+	w_set_mtu(w, W_SERVER, 0, SMC_MTU_1024);
+	expect_rest(test, w, 1);
+	KUNIT_EXPECT_EQ(test, flow->link[0].local.mtu, SMC_MTU_4096);
+	KUNIT_EXPECT_EQ(test, made(w, W_SERVER), 1);
+	/* tried again by and by */
+	w->side[W_CLIENT].create_fails = false;
+	w_wait(w, w_timers().add_link_retry);
+	expect_rest(test, w, 1);
+	expect_mtu(test, w, SMC_MTU_1024);
 }
 
 /* No exchange has begun or ended, and no link has changed. Padding is undefined. */
@@ -2820,6 +2954,7 @@ static void chaos(struct kunit *test, u64 seed, unsigned int runs, unsigned int 
 static void random_order_on_a_good_wire(struct kunit *test)
 {
 	chaos(test, 1, 300, CHAOS_REQUESTS);
+	chaos(test, 1, 300, CHAOS_MTUS);
 }
 
 static void random_breaks(struct kunit *test)
@@ -2835,6 +2970,7 @@ static void random_breaks_and_failures(struct kunit *test)
 static void random_everything(struct kunit *test)
 {
 	chaos(test, 3000, 600, CHAOS_ALL);
+	chaos(test, 3000, 300, CHAOS_ALL | CHAOS_MTUS);
 }
 
 /*
@@ -2872,6 +3008,8 @@ static void random_deployed_client(struct kunit *test)
 	chaos(test, 4000, 200, CHAOS_DEPLOYED | CHAOS_REQUESTS | CHAOS_FAILURES);
 	chaos(test, 4000, 200, CHAOS_DEPLOYED | CHAOS_REQUESTS | CHAOS_BREAKS);
 	chaos(test, 4000, 400, CHAOS_DEPLOYED | CHAOS_ALL);
+	chaos(test, 4000, 200, CHAOS_DEPLOYED | CHAOS_MTUS);
+	chaos(test, 4000, 200, CHAOS_DEPLOYED | CHAOS_SERVER | CHAOS_MTUS);
 }
 
 static void random_nonsense_llc_11_err_54(struct kunit *test)
@@ -2947,6 +3085,12 @@ static struct kunit_case llc_group_cases[] = {
 	KUNIT_CASE(no_rkey_reply_err_39_err_40_err_41_err_42),
 	KUNIT_CASE(confirm_link_with_wrong_data_err_43_amb_57_amb_65),
 	KUNIT_CASE(parallel_link_is_deleted_err_45_lg_10),
+	KUNIT_CASE(mtu_of_the_only_rnic_replaces_the_link),
+	KUNIT_CASE(greater_mtu_needs_both_ports),
+	KUNIT_CASE(mtu_of_one_of_two_rnics_replaces_its_link),
+	KUNIT_CASE(mtu_of_all_rnics_replaces_all_links),
+	KUNIT_CASE(mtu_of_a_shared_rnic_replaces_both_links),
+	KUNIT_CASE(mtu_is_no_news_for_a_single_link),
 	KUNIT_CASE(commands_on_a_lost_link_err_46),
 	KUNIT_CASE(wrong_counts_while_adding_err_47_amb_24),
 	KUNIT_CASE(confirm_rkey_with_wrong_links_err_50_err_54),

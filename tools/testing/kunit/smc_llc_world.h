@@ -58,6 +58,7 @@ struct w_qp {
 	bool is_bare;
 	bool is_broken;
 	u8 rnic;
+	u8 mtu;			/* of the port when it was made */
 	u32 qpn;
 	u32 peer_qpn;		/* 0 until connected */
 	struct w_fifo tx;
@@ -85,6 +86,7 @@ struct w_side {
 	struct w_bytes kept_rkeys;	/* the same, a long DELETE RKEY */
 	bool has_rnic[W_RNICS];
 	bool is_going[W_RNICS];		/* removed, but its links still work */
+	u8 mtu[W_RNICS];		/* of the port; 0: 4096 */
 	struct w_qp qp[SMC_LLC_LINKS];
 	unsigned int up;		/* links that may carry data */
 	unsigned int clearing;		/* whose connections are quiesced */
@@ -282,6 +284,7 @@ static inline void w_rnics(struct world *w, int who, struct smc_llc_rnics *rnics
 		w_rnic_end(who, i, &end);
 		memcpy(rnics->rnic[rnics->count].mac, end.mac, sizeof(end.mac));
 		memcpy(rnics->rnic[rnics->count].gid, end.gid, sizeof(end.gid));
+		rnics->rnic[rnics->count].mtu = w->side[who].mtu[i] ?: SMC_MTU_4096;
 		rnics->count++;
 	}
 }
@@ -305,6 +308,7 @@ static inline struct w_qp *w_qp_make(struct world *w, int who, u8 link, u8 rnic)
 	qp->exists = true;
 	qp->rnic = rnic;
 	qp->qpn = w->next_qpn++;
+	qp->mtu = s->mtu[rnic] ?: SMC_MTU_4096;
 	for (r = 0; r < W_RMBS; r++)
 		if (s->rmb[r].state != W_RMB_FREE)
 			s->rmb[r].rkey[link] = ++w->next_rkey;
@@ -314,6 +318,7 @@ static inline struct w_qp *w_qp_make(struct world *w, int who, u8 link, u8 rnic)
 static inline void w_qp_end(struct world *w, int who, u8 link, struct smc_llc_end *end)
 {
 	w_rnic_end(who, w->side[who].qp[link].rnic, end);
+	end->mtu = w->side[who].qp[link].mtu;
 	end->qpn = w->side[who].qp[link].qpn;
 	end->psn = 0x1000 + end->qpn;
 }
@@ -1160,6 +1165,13 @@ static inline void w_rnic_up(struct world *w, int who, u8 rnic)
 		return;
 	w->side[who].has_rnic[rnic] = true;
 	w->side[who].is_going[rnic] = false;
+	w_tell_rnics(w, who);
+}
+
+static inline void w_set_mtu(struct world *w, int who, u8 rnic, u8 mtu)
+{
+	W_TRACE("%d: RNIC %d has MTU %d\n", who, rnic, mtu);
+	w->side[who].mtu[rnic] = mtu;
 	w_tell_rnics(w, who);
 }
 
