@@ -18,6 +18,7 @@
 
 #include "smc_compat.h"
 #include "rdma/smc_ib.h"
+#include "rdma/smc_mtu.h"
 #include "rdma/smc_net.h"
 #include "rdma/smc_path.h"
 #include "rdma/smc_peer.h"
@@ -1052,9 +1053,12 @@ static int __init smc_init(void)
 	rc = smc_ib_init();
 	if (rc)
 		goto out_sock;
-	rc = smc_tcp_init(smc_take_over);
+	rc = smc_mtu_init();
 	if (rc)
 		goto out_ib;
+	rc = smc_tcp_init(smc_take_over);
+	if (rc)
+		goto out_mtu;
 	rc = smc_netlink_init();
 	if (rc)
 		goto out_tcp;
@@ -1089,6 +1093,8 @@ out_netlink:
 	smc_netlink_exit();
 out_tcp:
 	smc_tcp_exit();
+out_mtu:
+	smc_mtu_exit();
 out_ib:
 	smc_ib_exit();
 out_sock:
@@ -1126,6 +1132,7 @@ static void __exit smc_exit(void)
 	smc_lgr_terminate_all(NULL);
 	smc_lgr_wait_none(NULL);
 	smc_core_exit();
+	smc_mtu_exit();
 	smc_ib_exit();
 	smc_sock_exit();
 	smc_mem_exit();

@@ -191,6 +191,9 @@ static unsigned int llc_ports_of(struct smc_link_group *lgr, struct llc_pass *pa
 		smc_ib_end_put(&ends[k]);
 		ends[k] = ends[--nr];
 	}
+	/* that of a link's end is as old as the link */
+	for (k = 0; k < nr; k++)
+		ends[k].mtu = smc_ib_end_mtu(&ends[k]);
 	return nr;
 }
 
@@ -210,6 +213,7 @@ static bool llc_scan_ports(struct smc_link_group *lgr, struct llc_pass *pass)
 	for (i = 0; i < rnics.count; i++) {
 		memcpy(rnics.rnic[i].mac, ends[i].mac, sizeof(rnics.rnic[i].mac));
 		memcpy(rnics.rnic[i].gid, ends[i].gid.raw, sizeof(rnics.rnic[i].gid));
+		rnics.rnic[i].mtu = ends[i].mtu;
 		smc_ib_end_put(&ends[i]);
 	}
 	guard(spinlock_irqsave)(&llc->queue_lock);
@@ -599,11 +603,22 @@ static void llc_group_failed(struct smc_link_group *lgr, const struct smc_llc_ac
 	smc_lgr_fail(lgr, decline);
 }
 
+/* A path of another MTU may work. */
+static bool llc_has_outdated(const struct smc_link_group *lgr)
+{
+	u8 i;
+
+	for (i = 0; i < SMC_LINKS_MAX; i++)
+		if (lgr->links[i] && READ_ONCE(lgr->links[i]->wr.max_write))
+			return true;
+	return false;
+}
+
 /* Later connects need not discover again that no path works. */
 static void llc_remember_failure(struct smc_link_group *lgr, enum smc_llc_why why)
 {
 	if (READ_ONCE(lgr->state) == SMC_LGR_ACTIVE && smc_llc_why_is_path(why) &&
-	    !smc_lgr_has_successor(lgr))
+	    !llc_has_outdated(lgr) && !smc_lgr_has_successor(lgr))
 		smc_peer_remember(lgr->key.net, &lgr->key.peer_addr, SMC_DECLINE_NOACTLINK,
 				  SMC_PEER_HAS_WORKED);
 }

@@ -15,7 +15,7 @@
  *   waits for the last reference. By then queue pairs, regions and domains are gone.
  *
  * Ports:
- *   A port's state is queried once and cached until a device event or a new MTU of a
+ *   A port's state is queried once and cached until a device event or a new MTU of its
  *   network device. A query is slow: some devices ask their firmware, soft-RoCE takes
  *   RTNL. No handshake should wait for that. The number of GIDs is cached with it, since
  *   each change of a table is a device event, too.
@@ -50,7 +50,7 @@
 #define SMC_IB_RNR_TIMER	5	/* 0.06 ms */
 #define SMC_IB_HOP_LIMIT	1	/* stays in the subnet */
 
-/* Handshakes are readers: they wait only while a device comes or goes. */
+/* Handshakes are readers: they wait only while a device comes or goes. RTNL is taken inside. */
 static DECLARE_RWSEM(smc_ib_devices_lock);
 static LIST_HEAD(smc_ib_devices);
 static u64 smc_ib_last_serial;	/* under that lock */
@@ -149,14 +149,28 @@ bool smc_ib_has_device(void)
 /**
  * smc_ib_recheck() - have all groups look for ports, and failed paths tried again
  *
- * After a change of the configuration that may have opened a path.
+ * After a change of the configuration that may have opened a path, or of ports without an event.
  *
  * Context: Any context.
  */
 void smc_ib_recheck(void)
 {
+	atomic_inc_return_release(&smc_ib_nr_events);
 	atomic_inc(&smc_ib_nr_changes);
 	smc_ib_notify_listener();
+}
+
+/**
+ * smc_ib_next_dev() - walk all devices
+ * @prev: the last one; NULL for the first
+ *
+ * Context: RCU read section, in which RTNL may be held.
+ * Return: the next one, or NULL.
+ */
+struct smc_ib_dev *smc_ib_next_dev(struct smc_ib_dev *prev)
+{
+	return list_next_or_null_rcu(&smc_ib_devices, prev ? &prev->list : &smc_ib_devices,
+				     struct smc_ib_dev, list);
 }
 
 /**
@@ -809,6 +823,20 @@ bool smc_ib_end_is_up(const struct smc_ib_end *end)
 }
 
 /**
+ * smc_ib_end_mtu() - get the present path MTU of a local end's port
+ * @end: holds its reference; @end->mtu is that of the time when it was found
+ *
+ * Context: Process context, may sleep (the port may be queried).
+ * Return: the path MTU; @end->mtu if the port is down.
+ */
+enum ib_mtu smc_ib_end_mtu(const struct smc_ib_end *end)
+{
+	struct smc_ib_port now;
+
+	return smc_ib_get_port(end->dev, end->port, &now) ? now.mtu : end->mtu;
+}
+
+/**
  * smc_ib_end_serves() - check whether a namespace may use a local end found for another
  * @end: holds its reference
  * @net: the namespace
@@ -1186,23 +1214,20 @@ static int smc_ib_add(struct ib_device *ibdev)
 
 	down_write(&smc_ib_devices_lock);
 	dev->serial = ++smc_ib_last_serial;
-	list_add_tail(&dev->list, &smc_ib_devices);
+	list_add_tail_rcu(&dev->list, &smc_ib_devices);
 	up_write(&smc_ib_devices_lock);
 	atomic_inc(&smc_ib_nr_changes);
 	smc_ib_notify_listener();
 	return 0;
 }
 
-/*
- * Out of the list, the device is not found any more. With @is_removed set it gets no
- * new watchers, and the present ones are woken.
- */
+/* Out of the list, it is not found any more. With @is_removed set it gets no new watchers. */
 static void smc_ib_remove(struct ib_device *ibdev, void *client_data)
 {
 	struct smc_ib_dev *dev = client_data;
 
 	down_write(&smc_ib_devices_lock);
-	list_del(&dev->list);
+	list_del_rcu(&dev->list);
 	up_write(&smc_ib_devices_lock);
 	ib_unregister_event_handler(&dev->handler);
 
@@ -1215,6 +1240,8 @@ static void smc_ib_remove(struct ib_device *ibdev, void *client_data)
 
 	smc_ib_put(dev);
 	wait_for_completion(&dev->released);
+	/* smc_ib_next_dev() */
+	synchronize_rcu();
 	kfree(dev);
 }
 
@@ -1224,51 +1251,25 @@ static struct ib_client smc_ib_client = {
 	.remove = smc_ib_remove,
 };
 
-/* A port's path MTU follows its network device's without an event. */
-static int smc_ib_netdev_event(struct notifier_block *nb, unsigned long event, void *info)
-{
-	if (event == NETDEV_CHANGEMTU)
-		atomic_inc_return_release(&smc_ib_nr_events);
-	return NOTIFY_DONE;
-}
-
-/* Runs last, after the RDMA devices have handled the event. */
-static struct notifier_block smc_ib_netdev_notifier = {
-	.notifier_call = smc_ib_netdev_event,
-	.priority = INT_MIN,
-};
-
 /**
  * smc_ib_init() - start to track RDMA devices
  *
  * Context: Process context, module init.
- * Return: 0, -ENOMEM, or what register_netdevice_notifier() or
- *	   ib_register_client() return.
+ * Return: 0, -ENOMEM, or what ib_register_client() returns.
  */
 int smc_ib_init(void)
 {
-	int rc;
-
-	rc = register_netdevice_notifier(&smc_ib_netdev_notifier);
-	if (rc)
-		return rc;
-	rc = ib_register_client(&smc_ib_client);
-	if (rc)
-		unregister_netdevice_notifier(&smc_ib_netdev_notifier);
-	return rc;
+	return ib_register_client(&smc_ib_client);
 }
 
 /**
- * smc_ib_exit() - undo smc_ib_init()
- *
- * Waits until the last struct smc_ib_end is put.
+ * smc_ib_exit() - undo smc_ib_init(), and wait until the last struct smc_ib_end is put
  *
  * Context: Process context, module exit.
  */
 void smc_ib_exit(void)
 {
 	ib_unregister_client(&smc_ib_client);
-	unregister_netdevice_notifier(&smc_ib_netdev_notifier);
 }
 
 /**

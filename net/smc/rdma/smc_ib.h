@@ -239,6 +239,7 @@ bool smc_ib_end_is_at(const struct smc_ib_end *end, const struct net_device *nde
 int smc_ib_end_ifindex(const struct smc_ib_end *end, const struct net *net);
 struct net *smc_ib_end_net(const struct smc_ib_end *end);
 bool smc_ib_end_is_up(const struct smc_ib_end *end);
+enum ib_mtu smc_ib_end_mtu(const struct smc_ib_end *end);
 bool smc_ib_end_serves(const struct smc_ib_end *end, const struct net *net);
 bool smc_ib_end_is_dead(const struct smc_ib_end *end);
 bool smc_ib_end_is_removed(const struct smc_ib_end *end);
@@ -260,6 +261,7 @@ void smc_ib_end_counts(const struct smc_ib_end *end, struct smc_ib_counts *count
 
 int smc_ib_start_watch(struct smc_ib_watch *watch);
 void smc_ib_unwatch(struct smc_ib_watch *watch);
+struct smc_ib_dev *smc_ib_next_dev(struct smc_ib_dev *prev);
 unsigned int smc_ib_next_vector(const struct smc_ib_end *end);
 
 int smc_ib_qp_init(struct ib_qp *qp, const struct smc_ib_end *end);

@@ -1201,10 +1201,25 @@ int smc_wr_connect(struct smc_wr *wr, const struct smc_ib_peer *peer)
 
 	if (smc_fault_is_due(SMC_FAULT_MODIFY))
 		return -EIO;
+	WRITE_ONCE(wr->path_mtu, min(wr->end.mtu, peer->mtu));
 	rc = smc_ib_qp_rtr(wr->qp, &wr->end, peer);
 	if (rc)
 		set_bit(SMC_WR_IS_REFUSED, &wr->flags);
 	return rc;
+}
+
+/**
+ * smc_wr_fit() - set the length of writes by the present MTU of the port
+ * @wr: the queues
+ * @mtu: path MTU of the port
+ *
+ * Context: Any context.
+ */
+void smc_wr_fit(struct smc_wr *wr, enum ib_mtu mtu)
+{
+	bool fits = READ_ONCE(wr->path_mtu) <= mtu;
+
+	WRITE_ONCE(wr->max_write, fits ? 0 : ib_mtu_enum_to_int(mtu));
 }
 
 /*
@@ -1242,6 +1257,8 @@ int smc_wr_activate(struct smc_wr *wr, u32 psn, u8 timeout, u8 retries)
 		return -EPIPE;
 	if (smc_fault_is_due(SMC_FAULT_MODIFY))
 		return -EIO;
+	/* the MTU may have changed since the end was found */
+	smc_wr_fit(wr, smc_ib_end_mtu(&wr->end));
 	wr->tick.max_quiet = smc_wr_stall_ticks(wr, timeout, retries);
 	rc = smc_ib_qp_rts(wr->qp, psn, timeout, retries);
 	set_bit(rc ? SMC_WR_IS_REFUSED : SMC_WR_IS_OPEN, &wr->flags);

@@ -216,6 +216,9 @@ enum smc_wr_flag {
  * @page_tx: the first of the last kind
  * @rx_jiffies: when the last message was received, KA-02
  * @is_peer_silent: the peer's RNIC or host no longer answers, KA-05; set once
+ * @path_mtu: of the queue pair; set by smc_wr_connect()
+ * @max_write: bytes that one packet to the peer may have, smc_mtu.c; 0 where the port takes
+ *	       @path_mtu, so that writes may be of any length
  *
  * Created by smc_wr_create(), ended by smc_wr_stop() and smc_wr_destroy(). Members that
  * name no lock are constant in between.
@@ -253,12 +256,15 @@ struct smc_wr {
 	unsigned int page_tx;
 	atomic_long_t rx_jiffies;
 	bool is_peer_silent;
+	enum ib_mtu path_mtu;
+	u32 max_write;
 };
 
 int smc_wr_create(struct smc_wr *wr, const struct smc_ib_end *end,
 		  const struct smc_wr_depth *depth, const struct smc_wr_ops *ops);
 int smc_wr_connect(struct smc_wr *wr, const struct smc_ib_peer *peer);
 int smc_wr_activate(struct smc_wr *wr, u32 psn, u8 timeout, u8 retries);
+void smc_wr_fit(struct smc_wr *wr, enum ib_mtu mtu);
 void smc_wr_stop(struct smc_wr *wr);
 void smc_wr_destroy(struct smc_wr *wr);
 

@@ -6,6 +6,8 @@
  * bytes also posts what is due, and so does each other event that may require a message: a
  * completion, a new window, a flag. Each post is one chain: at most two RDMA WRITEs and the CDC.
  *
+ * MTU: where the path MTU of a link exceeds that of its port, a message is one packet, smc_mtu.c.
+ *
  * Slots: a slot is taken for a message that is due. Without a slot, or behind others, the
  * connection joins the waiters of its link. Completions, and all that leave conn->lock after a
  * post, serve the waiters in order. No waiter is missed: it serves them once after joining, and
@@ -86,10 +88,11 @@ static bool tx_is_held_back(const struct smc_conn *conn, u32 unsent)
 
 /*
  * Decide whether a message may and must be posted now. Fills in the plan; its length is 0 for a
- * message without data.
+ * message without data, and at most @most, unless that is 0.
  */
-static bool tx_plan(const struct smc_conn *conn, struct smc_xfer *x)
+static bool tx_plan(const struct smc_conn *conn, u32 most, struct smc_xfer *x)
 {
+	struct smc_cursor end = conn->tx_prep;
 	u32 unsent;
 
 	lockdep_assert_held(&conn->lock);
@@ -101,9 +104,11 @@ static bool tx_plan(const struct smc_conn *conn, struct smc_xfer *x)
 	if (conn->phase != SMC_CONN_OPEN || smc_cdc_is_far_ahead(&conn->ctl))
 		return false;
 	unsent = tx_unsent(conn);
+	if (unlikely(most && unsent > most))
+		end = smc_cursor_advance(conn->snd_geom, conn->tx_sent, most);
 	/* any message takes all data along */
 	if (unsent && (!tx_is_held_back(conn, unsent) || smc_cdc_is_needed(&conn->ctl, unsent)))
-		smc_cdc_plan(&conn->ctl, conn->snd_geom, conn->tx_sent, conn->tx_prep, x);
+		smc_cdc_plan(&conn->ctl, conn->snd_geom, conn->tx_sent, end, x);
 	return x->len || smc_cdc_is_needed(&conn->ctl, unsent);
 }
 
@@ -187,7 +192,7 @@ static void tx_post_due(struct smc_conn *conn, struct smc_wr_slot *slot)
 	struct smc_link *link = smc_conn_link(conn);
 	struct smc_xfer x;
 
-	while (link && tx_plan(conn, &x)) {
+	while (link && tx_plan(conn, READ_ONCE(link->wr.max_write), &x)) {
 		slot = slot ?: tx_get_slot(conn, link);
 		if (!slot || !tx_post_one(conn, slot, &x))
 			return;

@@ -1933,7 +1933,7 @@ static void mtu_is_no_news_for_a_single_link(struct kunit *test)
 	expect_rest(test, w, 1);
 	KUNIT_EXPECT_EQ(test, flow->link[0].local.mtu, SMC_MTU_4096);
 	KUNIT_EXPECT_EQ(test, made(w, W_SERVER), 1);
-	/* tried again by and by */
+	/* the server tries again */
 	w->side[W_CLIENT].create_fails = false;
 	w_wait(w, w_timers().add_link_retry);
 	expect_rest(test, w, 1);

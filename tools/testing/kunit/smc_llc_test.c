@@ -75,6 +75,7 @@ struct eng_way {
  * @has_one_end: this host has one RNIC, not two
  * @has_no_end: and no RNIC is known to be on the LAN
  * @is_end_down: its port has failed
+ * @mtu: of the port now; 0: that of its links
  * @has_rmb: an RMB of first contact
  * @has_no_slot: all slots that were made for LLC are in use
  * @nr_data_slots: slots that were taken from the data path
@@ -93,6 +94,7 @@ struct eng_lab {
 	bool has_one_end;
 	bool has_no_end;
 	bool is_end_down;
+	enum ib_mtu mtu;
 	bool has_rmb;
 	bool has_no_slot;
 	unsigned int nr_data_slots;
@@ -141,6 +143,11 @@ bool smc_ib_end_is_dead(const struct smc_ib_end *end)
 bool smc_ib_end_is_up(const struct smc_ib_end *end)
 {
 	return !eng_lab->is_end_down;
+}
+
+enum ib_mtu smc_ib_end_mtu(const struct smc_ib_end *end)
+{
+	return eng_lab->mtu ?: end->mtu;
 }
 
 bool smc_ib_end_reaches(const struct smc_ib_end *end, const u8 peer_gid[16])
@@ -1121,6 +1128,21 @@ static void amb_21_a_region_that_is_freed_is_named_no_more(struct kunit *test)
 	mutex_unlock(&lgr->lock);
 }
 
+/* The ports of a group are news when their MTU is, whatever their links had. */
+static void a_port_with_another_mtu_is_news(struct kunit *test)
+{
+	struct smc_link *link = eng_up(test, true, 2);
+	struct smc_llc *llc = &link->lgr->llc;
+
+	llc_scan_ports(link->lgr, NULL);
+	KUNIT_ASSERT_NE(test, llc->rnics.count, 0);
+	KUNIT_EXPECT_FALSE(test, llc_scan_ports(link->lgr, NULL));
+	eng_lab->mtu = IB_MTU_512;
+	KUNIT_EXPECT_TRUE(test, llc_scan_ports(link->lgr, NULL));
+	KUNIT_EXPECT_EQ(test, llc->rnics.rnic[0].mtu, IB_MTU_512);
+	KUNIT_EXPECT_FALSE(test, llc_scan_ports(link->lgr, NULL));
+}
+
 /* An existing group uses the new setting of the operator. */
 static void rmb_25_a_changed_idle_time_acts_at_once(struct kunit *test)
 {
@@ -1154,6 +1176,7 @@ static struct kunit_case eng_cases[] = {
 	KUNIT_CASE(rmb_24_an_rmb_stays_until_the_peer_deletes_it),
 	KUNIT_CASE(rkey_20_amb_21_an_rmb_that_leaves_is_announced),
 	KUNIT_CASE(amb_21_a_region_that_is_freed_is_named_no_more),
+	KUNIT_CASE(a_port_with_another_mtu_is_news),
 	KUNIT_CASE(rmb_25_a_changed_idle_time_acts_at_once),
 	KUNIT_CASE(lgt_02_a_surplus_group_ends_though_it_is_armed_late),
 	KUNIT_CASE(peer_01_a_namespace_that_ends_says_so_without_a_wait),

@@ -162,6 +162,27 @@ static void tx_06_little_data_waits_for_what_is_in_flight(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_conn_unsent(conn), 0U);
 }
 
+/* The path MTU of the link exceeds the MTU of its port: each message is one packet. */
+static void tx_01_a_message_fits_the_port(struct kunit *test)
+{
+	struct smc_conn *conn = tx_new(test);
+	struct tx_case *c = container_of(conn, struct tx_case, conn);
+
+	spin_lock_bh(&conn->lock);
+	conn->tx_prep = smc_cursor_advance(conn->snd_geom, conn->tx_prep, 16384);
+	spin_unlock_bh(&conn->lock);
+	c->link.wr.max_write = 1024;
+	smc_tx_push(conn);
+	KUNIT_EXPECT_EQ(test, tx_nr_built, 1);
+	KUNIT_EXPECT_EQ(test, smc_conn_unsent(conn), 16384U - 1024U);
+	conn->tx_inflight = 0;
+	/* one message takes the rest where the port takes it */
+	c->link.wr.max_write = 0;
+	smc_tx_push(conn);
+	KUNIT_EXPECT_EQ(test, tx_nr_built, 2);
+	KUNIT_EXPECT_EQ(test, smc_conn_unsent(conn), 0U);
+}
+
 /* A dead link takes no message, so nothing is in flight to wait for. */
 static void fail_14_a_push_on_a_dead_link_leaves_numbers_for_the_replay(struct kunit *test)
 {
@@ -264,6 +285,7 @@ static void tx_04_a_completion_is_awaited_where_something_waits(struct kunit *te
 static struct kunit_case tx_cases[] = {
 	KUNIT_CASE(tx_04_a_completion_is_awaited_where_something_waits),
 	KUNIT_CASE(tx_06_little_data_waits_for_what_is_in_flight),
+	KUNIT_CASE(tx_01_a_message_fits_the_port),
 	KUNIT_CASE(fail_14_a_push_on_a_dead_link_leaves_numbers_for_the_replay),
 	{}
 };

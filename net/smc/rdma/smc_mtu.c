@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Writes that fit the MTU of a port while it changes.
+ *
+ * A queue pair splits writes into packets of its path MTU, which is fixed. Where the port's MTU
+ * becomes smaller, such a packet is lost for good, and the queue pair with it. A write of one
+ * packet that the port can send always fits. So before a network device changes its MTU, all
+ * writes of its port become short, and the change waits until the longer ones have completed.
+ * Afterwards a link without a fitting MTU keeps to short writes; the LLC machine replaces it.
+ *
+ * The wait holds RTNL, which belongs to the caller of the notifier. It is for the RNICs, not for
+ * the peer's host, takes a round trip, and ends after SMC_MTU_WAIT_MS on a path that loses packets.
+ */
+#include <linux/delay.h>
+#include <linux/netdevice.h>
+#include <linux/rtnetlink.h>
+#include <rdma/ib_addr.h>
+
+#include "smc_compat.h"
+#include "rdma/smc_mtu.h"
+#include "rdma/smc_wr.h"
+
+#define SMC_MTU_WAIT_MS		500
+#define SMC_MTU_STEP_US		500
+#define SMC_MTU_SHORT		256	/* fits each MTU of a port */
+
+/* What to do with the queues at a port. */
+enum smc_mtu_step {
+	SMC_MTU_SHORTEN,
+	SMC_MTU_CHECK,
+	SMC_MTU_FIT,
+};
+
+/* A message or write that may not fit is posted; its completion will be seen soon. */
+static bool smc_mtu_is_long(struct smc_wr *wr)
+{
+	unsigned int i;
+
+	if (!test_bit(SMC_WR_IS_OPEN, &wr->flags))
+		return false;
+	for (i = 0; i < wr->nr_slots; i++)
+		if (READ_ONCE(wr->slots[i].is_posted) &&
+		    max(READ_ONCE(wr->slots[i].nr_bytes), READ_ONCE(wr->slots[i].len)) >
+		    SMC_MTU_SHORT) {
+			smc_wr_await(wr);
+			return true;
+		}
+	return false;
+}
+
+/* All queues at a port, whose network device is @ndev. Return: true if one is busy. */
+static bool smc_mtu_do_port(struct smc_ib_dev *dev, u8 port, const struct net_device *ndev,
+			    enum smc_mtu_step step)
+{
+	struct smc_ib_watch *watch;
+	bool is_long = false;
+	struct smc_wr *wr;
+
+	guard(spinlock_irqsave)(&dev->lock);
+	list_for_each_entry(watch, &dev->watches, node) {
+		wr = container_of(watch, struct smc_wr, watch);
+		if (wr->end.port != port)
+			continue;
+		if (step == SMC_MTU_SHORTEN)
+			WRITE_ONCE(wr->max_write, SMC_MTU_SHORT);
+		else if (step == SMC_MTU_CHECK)
+			is_long |= smc_mtu_is_long(wr);
+		else
+			smc_wr_fit(wr, iboe_get_mtu(ndev->mtu));
+	}
+	return is_long;
+}
+
+/* The ports of @ndev, or all. Return: true if a queue there is busy. */
+static bool smc_mtu_do(const struct net_device *ndev, enum smc_mtu_step step)
+{
+	struct smc_ib_dev *dev = NULL;
+	struct net_device *own;
+	bool is_long = false;
+	u8 port;
+
+	guard(rcu)();
+	while ((dev = smc_ib_next_dev(dev)))
+		for (port = 1; port <= dev->nr_ports; port++) {
+			own = smc_compat_ib_netdev(dev->ibdev, port);
+			if (own && (!ndev || own == ndev))
+				is_long |= smc_mtu_do_port(dev, port, own, step);
+			dev_put(own);
+		}
+	return is_long;
+}
+
+static bool smc_mtu_has_port(const struct net_device *ndev)
+{
+	struct smc_ib_dev *dev = NULL;
+	struct net_device *own;
+	bool is_own = false;
+	u8 port;
+
+	guard(rcu)();
+	while ((dev = smc_ib_next_dev(dev)))
+		for (port = 1; port <= dev->nr_ports && !is_own; port++) {
+			own = smc_compat_ib_netdev(dev->ibdev, port);
+			is_own = own == ndev;
+			dev_put(own);
+		}
+	return is_own;
+}
+
+static void smc_mtu_prepare(const struct net_device *ndev)
+{
+	unsigned long until = jiffies + msecs_to_jiffies(SMC_MTU_WAIT_MS);
+
+	smc_mtu_do(ndev, SMC_MTU_SHORTEN);
+	/* a write that was planned before is posted by now */
+	synchronize_net();
+	while (smc_mtu_do(ndev, SMC_MTU_CHECK) && time_before(jiffies, until))
+		usleep_range(SMC_MTU_STEP_US, 2 * SMC_MTU_STEP_US);
+}
+
+/* The change has been made, or refused. */
+static void smc_mtu_work(struct work_struct *work)
+{
+	rtnl_lock();
+	smc_mtu_do(NULL, SMC_MTU_FIT);
+	rtnl_unlock();
+}
+
+static DECLARE_WORK(smc_mtu_changed, smc_mtu_work);
+
+/* A port's path MTU follows its network device's without an event of the RDMA device. */
+static int smc_mtu_event(struct notifier_block *nb, unsigned long event, void *info)
+{
+	const struct net_device *ndev = netdev_notifier_info_to_dev(info);
+
+	if ((event != NETDEV_PRECHANGEMTU && event != NETDEV_CHANGEMTU) ||
+	    !smc_mtu_has_port(ndev))
+		return NOTIFY_DONE;
+	if (event == NETDEV_PRECHANGEMTU) {
+		smc_mtu_prepare(ndev);
+		schedule_work(&smc_mtu_changed);
+	} else {
+		/* it may open a path as well as close one, and groups replace their links */
+		smc_ib_recheck();
+	}
+	return NOTIFY_DONE;
+}
+
+/* Runs last, after the RDMA devices have handled the event. */
+static struct notifier_block smc_mtu_notifier = {
+	.notifier_call = smc_mtu_event,
+	.priority = INT_MIN,
+};
+
+/**
+ * smc_mtu_init() - follow the MTU of network devices
+ *
+ * Context: Process context, module init, after smc_ib_init().
+ * Return: 0, or what register_netdevice_notifier() returns.
+ */
+int smc_mtu_init(void)
+{
+	return register_netdevice_notifier(&smc_mtu_notifier);
+}
+
+/**
+ * smc_mtu_exit() - undo smc_mtu_init()
+ *
+ * Context: Process context, module exit.
+ */
+void smc_mtu_exit(void)
+{
+	unregister_netdevice_notifier(&smc_mtu_notifier);
+	cancel_work_sync(&smc_mtu_changed);
+}
