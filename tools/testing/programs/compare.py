@@ -13,14 +13,14 @@ SUITES = {
     "b": ("test_asyncio.test_events", "test_ssl", "test_asyncio.test_streams",
           "test_httplib", "test_socketserver", "libevent", "tcl", "node"),
 }
-# A selection that takes less than a minute: of test_socket the classes with streams.
+# A selection that takes about a minute: of test_socket the classes with streams.
 SHORT = {
     "a": ("test_socket:BasicTCPTest,BasicTCPTest2,BufferIOTest,ContextManagersTest,"
           "CreateServerFunctionalTest,FileObjectClassTestCase,InterruptedRecvTimeoutTest,"
           "InterruptedSendTimeoutTest,NetworkConnectionAttributesTest,NonBlockingTCPTests,"
           "RecvmsgTCPTest,RecvmsgIntoTCPTest,SendmsgTCPTest,SendfileUsingSendfileTest,"
           "TCPCloserTest",),
-    "b": ("test_socketserver",),
+    "b": ("test_socketserver", "libuv:few", "libevent:few", "selftests:few"),
 }
 MODES = ("tcp", "smc", "same_host")
 # SMC's run must make this share of the stream sockets of TCP's run: a few sockets come
