@@ -266,7 +266,7 @@ static bool smc_stop_handshake(struct smc_sock *smc)
  * connect() to AF_UNSPEC. As with TCP, a listener is stopped, an attempt ends, a connection is
  * aborted, and the socket can be used again.
  */
-static int smc_disconnect(struct smc_sock *smc, struct socket *sock, struct sockaddr *addr,
+static int smc_disconnect(struct smc_sock *smc, struct socket *sock, SMC_SOCKADDR *addr,
 			  int addr_len, int flags)
 {
 	struct sock *sk = smc->sk;
@@ -318,7 +318,7 @@ static int smc_connect_result(struct smc_sock *smc, struct socket *sock)
 }
 
 /* The attempt failed on TCP, which has the error, or shutdown() ended it. */
-static int smc_connect_failed(struct smc_sock *smc, struct socket *sock, struct sockaddr *addr,
+static int smc_connect_failed(struct smc_sock *smc, struct socket *sock, SMC_SOCKADDR *addr,
 			      int addr_len)
 {
 	if (sock->state == SS_CONNECTING)
@@ -326,9 +326,10 @@ static int smc_connect_failed(struct smc_sock *smc, struct socket *sock, struct 
 	return sock_error(smc->sk) ?: -ECONNABORTED;
 }
 
-static int smc_connect(struct socket *sock, struct sockaddr *addr, int addr_len, int flags)
+static int smc_connect(struct socket *sock, SMC_SOCKADDR *addr, int addr_len, int flags)
 {
-	bool may_reach = smc_may_reach(sock, addr, addr_len);
+	const struct sockaddr *peer = (const struct sockaddr *)addr;
+	bool may_reach = smc_may_reach(sock, peer, addr_len);
 	struct sock *sk = sock->sk;
 	struct smc_sock *smc;
 	long timeo;
@@ -352,7 +353,7 @@ again:
 	rc = -EALREADY;
 	if (smc->phase == SMC_PHASE_IDLE) {
 		if (smc_is_unconnected(sock))
-			smc_choose_offer(smc, addr, addr_len, may_reach);
+			smc_choose_offer(smc, peer, addr_len, may_reach);
 		/* without waiting; or the status of an attempt that is under way */
 		rc = __inet_stream_connect(sock, addr, addr_len, flags | O_NONBLOCK, 0);
 	}
@@ -723,13 +724,12 @@ static void __maybe_unused smc_splice_eof(struct socket *sock)
 	smc_compat_splice_eof(smc_tcp_prot(sk), sock);
 }
 
-static int smc_forward_recvmsg(struct sock *sk, struct msghdr *msg, size_t len, int flags,
-			       int *addr_len)
+static int smc_forward_recvmsg SMC_RECVMSG_PARAMS
 {
 	int rc;
 
 	__module_get(THIS_MODULE);
-	rc = smc_tcp_prot(sk)->recvmsg(sk, msg, len, flags, addr_len);
+	rc = smc_tcp_prot(sk)->recvmsg SMC_RECVMSG_ARGS;
 	module_put(THIS_MODULE);
 	return rc;
 }
@@ -761,7 +761,7 @@ static int smc_recv_smc(struct smc_sock *smc, struct msghdr *msg, size_t len, in
 	return smc_recv_closed(smc);
 }
 
-static int smc_recvmsg(struct sock *sk, struct msghdr *msg, size_t len, int flags, int *addr_len)
+static int smc_recvmsg SMC_RECVMSG_PARAMS
 {
 	struct smc_sock *smc;
 	long timeo;
@@ -770,7 +770,7 @@ static int smc_recvmsg(struct sock *sk, struct msghdr *msg, size_t len, int flag
 	/* notices of SMC are in TCP's error queue */
 	smc = flags & MSG_ERRQUEUE ? NULL : smc_lock(sk);
 	if (!smc)
-		return smc_forward_recvmsg(sk, msg, len, flags, addr_len);
+		return smc_forward_recvmsg SMC_RECVMSG_ARGS;
 	if (flags & MSG_OOB && smc->phase != SMC_PHASE_SMC && smc_is_connecting(smc)) {
 		rc = -EINVAL;
 		goto out;
@@ -779,7 +779,7 @@ static int smc_recvmsg(struct sock *sk, struct msghdr *msg, size_t len, int flag
 	smc = smc_wait_connect(smc, &timeo, &rc);
 	if (!smc || (!rc && smc->phase == SMC_PHASE_IDLE)) {
 		release_sock(sk);
-		return smc_forward_recvmsg(sk, msg, len, flags, addr_len);
+		return smc_forward_recvmsg SMC_RECVMSG_ARGS;
 	}
 	if (!rc)
 		rc = smc_recv_smc(smc, msg, len, flags, timeo);

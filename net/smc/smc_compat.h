@@ -21,12 +21,20 @@
 #include <linux/timer.h>
 #include <linux/uio.h>
 #include <net/dst.h>
+#include <net/inet6_hashtables.h>
+#include <net/inet_hashtables.h>
 #include <net/net_namespace.h>
 #include <net/sock.h>
 #include <rdma/ib_cache.h>
 #include <rdma/ib_verbs.h>
 
 #include "smc_probe.h"
+
+#ifdef SMC_HAVE_IPV6_STUB
+#include <net/ipv6_stubs.h>
+#else
+#include <net/ipv6.h>
+#endif
 
 #if !IS_ENABLED(CONFIG_SMC)
 #error "this kernel has no SMC option in its TCP: it needs CONFIG_SMC=m"
@@ -75,6 +83,78 @@ static inline struct sock *smc_compat_csk_accept(const struct proto *prot, struc
 #define SMC_IOCTL_PARAMS (struct sock *sk, int cmd, unsigned long arg)
 #define SMC_IOCTL_ARGS (sk, cmd, arg)
 #define SMC_IOCTL_ANSWER(val) put_user(val, (int __user *)arg)
+#endif
+
+/* The address of connect() and of what it calls. */
+#ifdef SMC_HAVE_SOCKADDR_UNSIZED
+#define SMC_SOCKADDR struct sockaddr_unsized
+#else
+#define SMC_SOCKADDR struct sockaddr
+#endif
+
+/* recvmsg() of a struct proto: older kernels have a parameter for the address's length. */
+#ifdef SMC_HAVE_RECVMSG_ADDR_LEN
+#define SMC_RECVMSG_PARAMS						\
+	(struct sock *sk, struct msghdr *msg, size_t len, int flags, int *addr_len)
+#define SMC_RECVMSG_ARGS (sk, msg, len, flags, addr_len)
+#else
+#define SMC_RECVMSG_PARAMS						\
+	(struct sock *sk, struct msghdr *msg, size_t len, int flags)
+#define SMC_RECVMSG_ARGS (sk, msg, len, flags)
+#endif
+
+static inline int smc_compat_recvmsg(const struct proto *prot, struct sock *sk,
+				     struct msghdr *msg, size_t len, int flags)
+{
+#ifdef SMC_HAVE_RECVMSG_ADDR_LEN
+	int addr_len = 0;
+
+	return prot->recvmsg(sk, msg, len, flags, &addr_len);
+#else
+	return prot->recvmsg(sk, msg, len, flags);
+#endif
+}
+
+/* Look for a connection of TCP: the remote address and port, the local ones, the device. */
+static inline struct sock *smc_compat_lookup(struct net *net, __be32 saddr, __be16 sport,
+					     __be32 daddr, u16 hnum, int dif)
+{
+#ifdef SMC_HAVE_LOOKUP_BY_NET
+	return __inet_lookup_established(net, saddr, sport, daddr, hnum, dif, 0);
+#else
+	return __inet_lookup_established(net, net->ipv4.tcp_death_row.hashinfo, saddr, sport,
+					 daddr, hnum, dif, 0);
+#endif
+}
+
+#if IS_ENABLED(CONFIG_IPV6)
+static inline struct sock *smc_compat_lookup6(struct net *net, const __be32 *saddr, __be16 sport,
+					      const __be32 *daddr, u16 hnum, int dif)
+{
+	const struct in6_addr *from = (const struct in6_addr *)saddr;
+	const struct in6_addr *to = (const struct in6_addr *)daddr;
+
+#ifdef SMC_HAVE_LOOKUP_BY_NET
+	return __inet6_lookup_established(net, from, sport, to, hnum, dif, 0);
+#else
+	return __inet6_lookup_established(net, net->ipv4.tcp_death_row.hashinfo, from, sport, to,
+					  hnum, dif, 0);
+#endif
+}
+#endif
+
+/* A notice for MSG_ZEROCOPY that no other send() shares; NULL without memory. */
+#ifdef SMC_HAVE_ZEROCOPY_DEVMEM
+#define smc_compat_zerocopy_alloc(sk, len) msg_zerocopy_realloc(sk, len, NULL, false)
+#else
+#define smc_compat_zerocopy_alloc(sk, len) msg_zerocopy_realloc(sk, len, NULL)
+#endif
+
+/* A route for IPv6. Kernels whose IPv6 can be a module have a stub for it. */
+#ifdef SMC_HAVE_IPV6_STUB
+#define smc_compat_route6(net, sk, fl6) ipv6_stub->ipv6_dst_lookup_flow(net, sk, fl6, NULL)
+#else
+#define smc_compat_route6(net, sk, fl6) ip6_dst_lookup_flow(net, sk, fl6, NULL)
 #endif
 
 /* On newer kernels sendfile() signals the end of data. */

@@ -24,7 +24,6 @@
 #include <net/ip6_fib.h>
 #include <net/ip_fib.h>
 #include <net/ipv6.h>
-#include <net/ipv6_stubs.h>
 #include <net/l3mdev.h>
 #include <net/neighbour.h>
 #include <net/route.h>
@@ -309,7 +308,7 @@ static struct dst_entry *smc_path_look_up_ipv6(struct sock *tsk, const struct so
 	if (ipv6_addr_type(&fl6.daddr) & IPV6_ADDR_LINKLOCAL && addr->sin6_scope_id)
 		fl6.flowi6_oif = addr->sin6_scope_id;
 	security_sk_classify_flow(tsk, flowi6_to_flowi_common(&fl6));
-	return ipv6_stub->ipv6_dst_lookup_flow(sock_net(tsk), tsk, &fl6, NULL);
+	return smc_compat_route6(sock_net(tsk), tsk, &fl6);
 #else
 	return ERR_PTR(-EAFNOSUPPORT);
 #endif
@@ -733,7 +732,7 @@ static int smc_route_find_ipv6(struct net *net, const struct smc_route_rules *ru
 		if (!fl6.flowi6_oif)
 			return rc;
 	}
-	dst = ipv6_stub->ipv6_dst_lookup_flow(net, rules->bound, &fl6, NULL);
+	dst = smc_compat_route6(net, rules->bound, &fl6);
 	if (IS_ERR(dst))
 		return rc;
 	/* SEC-06 */

@@ -17,6 +17,7 @@
 #include <net/sock.h>
 #include <net/tcp.h>
 
+#include "smc_compat.h"
 #include "sock/smc_clc.h"
 #include "sock/smc_tcp.h"
 
@@ -26,7 +27,7 @@
 
 static int clc_recv(struct sock *sk, u8 *buf, size_t len, int flags)
 {
-	int peek_off = READ_ONCE(sk->sk_peek_off), addr_len = 0, ret;
+	int peek_off = READ_ONCE(sk->sk_peek_off), ret;
 	struct kvec vec = { .iov_base = buf, .iov_len = len };
 	struct msghdr msg = {};
 
@@ -34,7 +35,7 @@ static int clc_recv(struct sock *sk, u8 *buf, size_t len, int flags)
 	/* CLC bytes must not move the application's offset; a new value set meanwhile stays */
 	if (peek_off >= 0)
 		WRITE_ONCE(sk->sk_peek_off, -1);
-	ret = smc_tcp_prot(sk)->recvmsg(sk, &msg, len, flags | MSG_DONTWAIT, &addr_len);
+	ret = smc_compat_recvmsg(smc_tcp_prot(sk), sk, &msg, len, flags | MSG_DONTWAIT);
 	if (peek_off >= 0)
 		cmpxchg(&sk->sk_peek_off, -1, peek_off);
 	return ret;

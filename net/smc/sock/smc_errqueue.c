@@ -175,7 +175,7 @@ int smc_errqueue_zerocopy_begin(struct sock *sk, const struct msghdr *msg, size_
 	if (!(msg->msg_flags & MSG_ZEROCOPY) || !len || msg->msg_ubuf ||
 	    !sock_flag(sk, SOCK_ZEROCOPY))
 		return 0;
-	*uarg = msg_zerocopy_realloc(sk, pinned, NULL);
+	*uarg = smc_compat_zerocopy_alloc(sk, pinned);
 	return *uarg ? 0 : -ENOBUFS;
 }
 

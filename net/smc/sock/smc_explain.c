@@ -165,7 +165,7 @@ static int explain_connect(struct socket *sock, struct sockaddr_storage *addr, i
 	int rc;
 
 	sock->sk->sk_protocol = IPPROTO_TCP;
-	rc = kernel_connect(sock, (struct sockaddr *)addr, len, 0);
+	rc = kernel_connect(sock, (SMC_SOCKADDR *)addr, len, 0);
 	sock->sk->sk_protocol = IPPROTO_UDP;
 	return rc;
 }

@@ -160,22 +160,17 @@ bool smc_fallback_read(const struct net *net, u64 *serial, struct smc_fallback_r
 /* Return: true if the same connection still exists and has a file. */
 static bool smc_fallback_is_current(struct net *net, const struct smc_fallback_record *rec)
 {
-	struct inet_hashinfo *tcp_tables = net->ipv4.tcp_death_row.hashinfo;
 	const struct inet_diag_sockid *id = &rec->msg.id;
 	struct sock *sk = NULL;
 	bool is_current;
 
 	if (rec->msg.family == AF_INET)
-		sk = __inet_lookup_established(net, tcp_tables, id->idiag_dst[0], id->idiag_dport,
-					       id->idiag_src[0], ntohs(id->idiag_sport),
-					       id->idiag_if, 0);
+		sk = smc_compat_lookup(net, id->idiag_dst[0], id->idiag_dport, id->idiag_src[0],
+				       ntohs(id->idiag_sport), id->idiag_if);
 #if IS_ENABLED(CONFIG_IPV6)
 	else
-		sk = __inet6_lookup_established(net, tcp_tables,
-						(const struct in6_addr *)id->idiag_dst,
-						id->idiag_dport,
-						(const struct in6_addr *)id->idiag_src,
-						ntohs(id->idiag_sport), id->idiag_if, 0);
+		sk = smc_compat_lookup6(net, id->idiag_dst, id->idiag_dport, id->idiag_src,
+					ntohs(id->idiag_sport), id->idiag_if);
 #endif
 	if (!sk)
 		return false;
