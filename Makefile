@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # make                   the modules for the running kernel, or for KDIR=...
-# make modules OUT=dir   the same, but nothing is written outside of dir
+# make modules OUT=dir   the same, but nothing is written outside of dir; with OBJECTS=...
+#                        only these objects
 # make tools             the user tool and the preload library
 # make demo              two machines use the module; shows the rates
 # make check             every part, most scenarios once; continuous integration runs it
@@ -47,7 +48,7 @@ dkms_moddir = $(INSTALL_MOD_PATH)/lib/modules/$(kver)/updates/dkms
 all: modules
 
 modules: $(if $(OUT),shadow)
-	+$(kbuild) modules
+	+$(kbuild) $(or $(OBJECTS),modules)
 
 # The sources of a build, without its output.
 is_source = ! -name '*.mod.c' ! -name smc_probe.h \
