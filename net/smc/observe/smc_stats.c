@@ -57,7 +57,7 @@ u64 smc_stats_get_fallback(const struct net *net, bool is_server, enum smc_reaso
 	return sum;
 }
 
-static int smc_stats_show(struct seq_file *seq, void *v)
+static int __maybe_unused smc_stats_show(struct seq_file *seq, void *v)
 {
 	const struct net *net = seq_file_single_net(seq);
 	int i;
@@ -76,6 +76,8 @@ static int smc_stats_show(struct seq_file *seq, void *v)
  */
 int smc_stats_init_net(struct net *net)
 {
+	if (!IS_ENABLED(CONFIG_PROC_FS))
+		return 0;
 	if (!proc_create_net_single("smc_stats", 0444, net->proc_net, smc_stats_show, NULL))
 		return -ENOMEM;
 	return 0;
