@@ -1922,8 +1922,8 @@ static void mtu_of_a_shared_rnic_replaces_both_links(struct kunit *test)
 	}
 }
 
-/* A group of one link for good keeps it. */
-static void mtu_is_no_news_for_a_single_link(struct kunit *test)
+/* The client refuses the offer: the old link goes on. */
+static void a_link_that_cannot_be_replaced_stays_until_the_next_try(struct kunit *test)
 {
 	struct world *w = up(test, 1, 1, 2, true);
 	struct smc_llc_flow *flow = &w->side[W_SERVER].flow;
@@ -3090,7 +3090,7 @@ static struct kunit_case llc_group_cases[] = {
 	KUNIT_CASE(mtu_of_one_of_two_rnics_replaces_its_link),
 	KUNIT_CASE(mtu_of_all_rnics_replaces_all_links),
 	KUNIT_CASE(mtu_of_a_shared_rnic_replaces_both_links),
-	KUNIT_CASE(mtu_is_no_news_for_a_single_link),
+	KUNIT_CASE(a_link_that_cannot_be_replaced_stays_until_the_next_try),
 	KUNIT_CASE(commands_on_a_lost_link_err_46),
 	KUNIT_CASE(wrong_counts_while_adding_err_47_amb_24),
 	KUNIT_CASE(confirm_rkey_with_wrong_links_err_50_err_54),
