@@ -26,6 +26,7 @@
 
 /* What to do with the queues at a port. */
 enum smc_mtu_step {
+	SMC_MTU_FIND,		/* nothing: is there a port? */
 	SMC_MTU_SHORTEN,
 	SMC_MTU_CHECK,
 	SMC_MTU_FIT,
@@ -71,12 +72,12 @@ static bool smc_mtu_do_port(struct smc_ib_dev *dev, u8 port, const struct net_de
 	return is_long;
 }
 
-/* The ports of @ndev, or all. Return: true if a queue there is busy. */
+/* The ports of @ndev, or all. Return: true if a queue there is busy, or for a port to be found. */
 static bool smc_mtu_do(const struct net_device *ndev, enum smc_mtu_step step)
 {
 	struct smc_ib_dev *dev = NULL;
 	struct net_device *own;
-	bool is_long = false;
+	bool is_so = false;
 	u8 port;
 
 	guard(rcu)();
@@ -84,27 +85,11 @@ static bool smc_mtu_do(const struct net_device *ndev, enum smc_mtu_step step)
 		for (port = 1; port <= dev->nr_ports; port++) {
 			own = smc_compat_ib_netdev(dev->ibdev, port);
 			if (own && (!ndev || own == ndev))
-				is_long |= smc_mtu_do_port(dev, port, own, step);
+				is_so |= step == SMC_MTU_FIND ||
+					 smc_mtu_do_port(dev, port, own, step);
 			dev_put(own);
 		}
-	return is_long;
-}
-
-static bool smc_mtu_has_port(const struct net_device *ndev)
-{
-	struct smc_ib_dev *dev = NULL;
-	struct net_device *own;
-	bool is_own = false;
-	u8 port;
-
-	guard(rcu)();
-	while ((dev = smc_ib_next_dev(dev)))
-		for (port = 1; port <= dev->nr_ports && !is_own; port++) {
-			own = smc_compat_ib_netdev(dev->ibdev, port);
-			is_own = own == ndev;
-			dev_put(own);
-		}
-	return is_own;
+	return is_so;
 }
 
 static void smc_mtu_prepare(const struct net_device *ndev)
@@ -134,7 +119,7 @@ static int smc_mtu_event(struct notifier_block *nb, unsigned long event, void *i
 	const struct net_device *ndev = netdev_notifier_info_to_dev(info);
 
 	if ((event != NETDEV_PRECHANGEMTU && event != NETDEV_CHANGEMTU) ||
-	    !smc_mtu_has_port(ndev))
+	    !smc_mtu_do(ndev, SMC_MTU_FIND))
 		return NOTIFY_DONE;
 	if (event == NETDEV_PRECHANGEMTU) {
 		smc_mtu_prepare(ndev);
