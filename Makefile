@@ -3,6 +3,7 @@
 # make                   the modules for the running kernel, or for KDIR=...
 # make modules OUT=dir   the same, but nothing is written outside of dir; with OBJECTS=...
 #                        only these objects
+# make SMC_OWN_OPTION=1  with the TCP option of sock/smc_option.c also where TCP has it
 # make tools             the user tool and the preload library
 # make demo              two machines use the module; shows the rates
 # make check             every part, most scenarios once; continuous integration runs it
@@ -40,6 +41,7 @@ build := $(if $(OUT),$(abspath $(OUT)),$(top))
 # kernel whose own setting does not allow a module.
 # STRICT=1 makes every warning of the compiler and of sparse an error.
 kbuild = $(MAKE) -C $(KDIR) M=$(build) CONFIG_SMC=m CONFIG_SMC_DIAG=m \
+	$(if $(SMC_OWN_OPTION),SMC_OWN_OPTION=1) \
 	$(if $(STRICT),W=1 KCFLAGS=-Werror C=1 CHECK='sparse -Wsparse-error')
 kver = $(shell $(MAKE) -s --no-print-directory -C $(KDIR) kernelrelease)
 moddir = $(INSTALL_MOD_PATH)/lib/modules/$(kver)/updates/smc

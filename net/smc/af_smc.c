@@ -37,6 +37,7 @@
 #include "sock/smc_hs_ring.h"
 #include "sock/smc_keepalive.h"
 #include "sock/smc_listen.h"
+#include "sock/smc_option.h"
 #include "sock/smc_policy.h"
 #include "sock/smc_rx.h"
 #include "sock/smc_sockopt.h"
@@ -231,7 +232,7 @@ static void smc_choose_offer(struct smc_sock *smc, const struct sockaddr *addr, 
 	smc->peer_diagnosis = 0;
 	smc->memory_age_ms = 0;
 	smc->fallback = smc_check_offer(smc, addr, addr_len, may_reach);
-	tcp_sk(smc->sk)->syn_smc = smc->fallback == SMC_DECLINE_NONE;
+	smc_option_offer(smc, smc->fallback == SMC_DECLINE_NONE);
 	smc->attempts++;
 }
 
@@ -335,6 +336,7 @@ static int smc_connect(struct socket *sock, SMC_SOCKADDR *addr, int addr_len, in
 	long timeo;
 	int rc, err;
 
+	smc_option_prepare_connect(sk, addr, addr_len);
 again:
 	smc = smc_lock(sk);
 	if (!smc)
@@ -355,7 +357,9 @@ again:
 		if (smc_is_unconnected(sock))
 			smc_choose_offer(smc, peer, addr_len, may_reach);
 		/* without waiting; or the status of an attempt that is under way */
+		smc_tcp_follow_connect(smc);
 		rc = __inet_stream_connect(sock, addr, addr_len, flags | O_NONBLOCK, 0);
+		smc_tcp_follow_connect(smc);
 	}
 	timeo = sock_sndtimeo(sk, flags & O_NONBLOCK);
 	if (rc == -EALREADY || rc == -EINPROGRESS) {
@@ -419,9 +423,11 @@ static int smc_accept SMC_ACCEPT_PARAMS
 static int smc_listen(struct socket *sock, int backlog)
 {
 	struct sock *sk = sock->sk;
-	struct smc_sock *smc = smc_lock(sk);
+	struct smc_sock *smc;
 	int rc = 0;
 
+	smc_option_prepare_listen(sk);
+	smc = smc_lock(sk);
 	if (!smc)
 		return smc_use_tcp_ops(sock)->listen(sock, backlog);
 	if (smc->phase == SMC_PHASE_IDLE && sock->state == SS_UNCONNECTED &&
@@ -996,6 +1002,7 @@ static void __net_exit smc_exit_nets(struct list_head *nets)
 		smc_lgr_terminate_all(net);
 	list_for_each_entry(net, nets, exit_list) {
 		smc_lgr_wait_none(net);
+		smc_option_exit_net(net);
 		smc_sysctl_exit_net(net);
 		smc_policy_flush(net);
 		smc_pnet_flush(net);

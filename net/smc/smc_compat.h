@@ -36,9 +36,13 @@
 #include <net/ipv6.h>
 #endif
 
-#if !IS_ENABLED(CONFIG_SMC)
-#error "this kernel has no SMC option in its TCP: it needs CONFIG_SMC=m"
-#elif IS_BUILTIN(CONFIG_SMC) && defined(MODULE)
+#if !IS_ENABLED(CONFIG_SMC) && !defined(SMC_OWN_OPTION)
+#define SMC_OWN_OPTION
+#endif
+#if defined(SMC_OWN_OPTION) && !IS_ENABLED(CONFIG_NETFILTER)
+#error "this kernel has neither CONFIG_SMC nor CONFIG_NETFILTER: the TCP option needs one of them"
+#endif
+#if IS_BUILTIN(CONFIG_SMC) && defined(MODULE)
 #error "this kernel has SMC built in (CONFIG_SMC=y); a module cannot replace it"
 #endif
 

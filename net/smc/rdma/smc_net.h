@@ -177,6 +177,7 @@ struct smc_pernet {
 	struct list_head idle_lgrs;		/* groups without connections, the oldest first */
 	int nr_idle_lgrs;
 	bool is_ending;				/* its groups end */
+	struct smc_option_net *option;		/* smc_option.c; allocated on first use */
 	struct smc_fallback_log *fallback_log;	/* smc_fallback.c; allocated on first use */
 	struct smc_peer_memory *peer_memory;	/* smc_peer.c; allocated on first use */
 	struct smc_pnet_table __rcu *pnet;	/* smc_pnet.c; NULL without entries */

@@ -30,6 +30,7 @@
 #include "sock/smc_hs_outcome.h"
 #include "sock/smc_hs_path.h"
 #include "sock/smc_hs_ring.h"
+#include "sock/smc_option.h"
 #include "sock/smc_tcp.h"
 #include "sock/smc_tx.h"
 #include "observe/smc_trace.h"
@@ -782,6 +783,8 @@ static enum smc_hs_outcome hs_client_propose(struct smc_hs *hs)
 	enum smc_hs_outcome out;
 	struct smc_clc_msg msg;
 
+	if (smc_option_has_crossed(hs->smc))
+		return smc_hs_fail(hs, -ECONNRESET);
 	out = smc_hs_build_proposal(hs, &msg);
 	if (out != SMC_HS_GO_ON)
 		return out;

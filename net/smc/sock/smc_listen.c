@@ -16,6 +16,7 @@
 #include "sock/smc_child.h"
 #include "sock/smc_hs.h"
 #include "sock/smc_listen.h"
+#include "sock/smc_option.h"
 #include "sock/smc_policy.h"
 #include "sock/smc_tcp.h"
 #include "sock/smc_wake.h"
@@ -32,9 +33,9 @@ static bool smc_listen_is_congested(const struct smc_sock *smc,
 }
 
 /*
- * TCP calls this for each SYN, and its SYN-ACK carries the option or not. The client relies
- * on that answer, so syn_smc, TCP's own mark, stays set while the socket listens: a client
- * that was offered SMC sends a CLC message, whatever has changed meanwhile. OPT-08.
+ * Called for each SYN with the option, and the SYN-ACK carries it or not. The client relies on
+ * that answer, so it stays while the socket listens: a client that was offered SMC sends a CLC
+ * message, whatever has changed meanwhile. OPT-08.
  */
 static bool smc_listen_withholds_smc(const struct sock *sk)
 {
@@ -136,7 +137,7 @@ static void smc_listen_end(struct smc_sock *smc)
 {
 	struct smc_listener *listener = smc_sock_listener(smc);
 
-	tcp_sk(smc->sk)->smc_hs_congested = NULL;
+	smc_option_unlisten(smc->sk);
 	smc_tcp_limit_backlog(smc->sk, false);
 	smc_listener_end(listener);
 	smc_sock_queue_listen(smc);
@@ -233,8 +234,7 @@ int smc_listen_begin(struct smc_sock *smc)
 	if (smc->fallback != SMC_DECLINE_OPTUNSUPP)
 		smc->fallback = SMC_DECLINE_NONE;
 	smc->peer_diagnosis = 0;
-	tcp_sk(sk)->syn_smc = 1;
-	tcp_sk(sk)->smc_hs_congested = smc_listen_withholds_smc;
+	smc_option_listen(sk, smc_listen_withholds_smc);
 	smc_tcp_limit_backlog(sk, true);
 	/* set if an operator ended the last listening: children would inherit it */
 	WRITE_ONCE(sk->sk_shutdown, 0);

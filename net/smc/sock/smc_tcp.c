@@ -22,6 +22,7 @@
 #include "rdma/smc_peer.h"
 #include "sock/smc_fallback.h"
 #include "sock/smc_listener.h"
+#include "sock/smc_option.h"
 #include "sock/smc_tcp.h"
 #include "sock/smc_wake.h"
 #include "observe/smc_trace.h"
@@ -31,10 +32,13 @@ static struct smc_tcp_kind {
 	struct proto *prot;		/* NULL without IPv6 */
 	const struct proto_ops *ops;
 	struct smc_tcp_calls our;
-	const struct inet_connection_sock_af_ops *af;
-	struct inet_connection_sock_af_ops our_af;	/* while it listens */
+	struct smc_option_af af;	/* while it listens or connects */
 	struct inet_protosw protosw;
 } smc_tcp_kinds[2];
+
+/* A socket of IPv6 that connects to IPv4 has a table that TCP shows nowhere else. */
+static struct smc_option_af smc_tcp_mapped;
+static DEFINE_MUTEX(smc_tcp_mapped_mutex);
 
 static struct smc_tcp_kind *smc_tcp_kind_of(const struct sock *sk)
 {
@@ -47,6 +51,16 @@ static void smc_tcp_restore_af(struct sock *sk);
 static int smc_tcp_conn_request(struct sock *sk, struct sk_buff *skb);
 static void smc_tcp_released(struct sock *sk);
 static void smc_tcp_child_released(struct sock *sk);
+
+static void smc_tcp_copy_af(struct smc_option_af *af,
+			    const struct inet_connection_sock_af_ops *tcp)
+{
+	af->our = *tcp;
+	af->our.conn_request = smc_tcp_conn_request;
+	smc_option_take_over(&af->our);
+	/* pairs with smp_load_acquire() of smc_tcp_mapped.tcp */
+	smp_store_release(&af->tcp, tcp);
+}
 
 static void smc_tcp_release_cb(struct sock *sk)
 {
@@ -66,7 +80,7 @@ static int smc_tcp_sample(int family, struct smc_tcp_kind *kind,
 	smc_wake_save(sock->sk);
 	kind->prot = sock->sk->sk_prot;
 	kind->ops = sock->ops;
-	kind->af = inet_csk(sock->sk)->icsk_af_ops;
+	smc_tcp_copy_af(&kind->af, inet_csk(sock->sk)->icsk_af_ops);
 	sock_release(sock);
 
 	kind->our.prot = *kind->prot;
@@ -80,8 +94,6 @@ static int smc_tcp_sample(int family, struct smc_tcp_kind *kind,
 	kind->our.ops = *kind->ops;
 	kind->our.ops.owner = THIS_MODULE;
 	take_over(&kind->our);
-	kind->our_af = *kind->af;
-	kind->our_af.conn_request = smc_tcp_conn_request;
 	kind->protosw = (struct inet_protosw){
 		.type = SOCK_STREAM,
 		.protocol = IPPROTO_SMC,
@@ -110,7 +122,7 @@ int smc_tcp_init(void (*take_over)(struct smc_tcp_calls *calls))
 	smc_ulp_sock.clone = smc_tcp_init_child;
 	smc_ulp_sock.release = smc_tcp_released;
 	smc_ulp_child.release = smc_tcp_child_released;
-	static_branch_enable(&tcp_have_smc);
+	smc_option_init();
 	return 0;
 }
 
@@ -121,7 +133,7 @@ int smc_tcp_init(void (*take_over)(struct smc_tcp_calls *calls))
  */
 void smc_tcp_exit(void)
 {
-	static_branch_disable(&tcp_have_smc);
+	smc_option_exit();
 }
 
 /**
@@ -181,7 +193,7 @@ int smc_tcp_begin(struct sock *sk)
 	if (!smc)
 		return -ENOMEM;
 	sk->sk_prot_creator = kind->prot;
-	tcp_sk(sk)->syn_smc = 1;
+	smc_option_offer(smc, true);
 	smc_tcp_watch(sk);
 	return 0;
 }
@@ -247,17 +259,14 @@ static bool smc_tcp_is_self(const struct sock *sk)
  * smc_tcp_is_agreed() - check whether both sides sent the TCP option, OPT-08
  * @smc: the socket of a client, three-way handshake completed
  *
- * TCP clears syn_smc when the SYN-ACK lacks the option, but not when two SYNs cross. A socket that
- * is connected to itself would be a client without a server.
+ * A socket that is connected to itself would be a client without a server.
  *
  * Context: Any context.
  * Return: true if both did, and the peer is another socket.
  */
 bool smc_tcp_is_agreed(const struct smc_sock *smc)
 {
-	const struct tcp_sock *tp = tcp_sk(smc->sk);
-
-	return tp->syn_smc && tp->rx_opt.smc_ok && !smc_tcp_is_self(smc->sk);
+	return smc_option_is_agreed(smc) && !smc_tcp_is_self(smc->sk);
 }
 
 /**
@@ -292,7 +301,7 @@ static void smc_tcp_unwatch(struct sock *sk)
 	struct smc_tcp_kind *kind = smc_tcp_kind_of(sk);
 
 	smc_wake_restore(sk);
-	tcp_sk(sk)->smc_hs_congested = NULL;
+	smc_option_unlisten(sk);
 	smc_tcp_restore_af(sk);
 	sk->sk_prot_creator = kind->prot;
 	WRITE_ONCE(sk->sk_prot, kind->prot);
@@ -323,7 +332,7 @@ void smc_tcp_become(struct smc_sock *smc, enum smc_decline reason)
 	if (READ_ONCE(sk->sk_tsflags) & SOF_TIMESTAMPING_OPT_ID)
 		atomic_set(&sk->sk_tskey, tcp_sk(sk)->write_seq);
 	/* a later connection of this sock is TCP's, too */
-	tcp_sk(sk)->syn_smc = 0;
+	smc_option_withdraw(sk);
 	smc_tcp_unwatch(sk);
 	smc_sock_detach(sk);
 }
@@ -527,7 +536,9 @@ static int smc_tcp_answer_syn(struct sock *sk, struct sk_buff *skb)
 	int rc;
 
 	this_cpu_write(smc_tcp_syn, skb);
-	rc = smc_tcp_kind_of(sk)->af->conn_request(sk, skb);
+	smc_option_answer(skb);
+	rc = smc_tcp_kind_of(sk)->af.tcp->conn_request(sk, skb);
+	smc_option_answer(NULL);
 	this_cpu_write(smc_tcp_syn, NULL);
 	return rc;
 }
@@ -574,10 +585,44 @@ static int smc_tcp_conn_request(struct sock *sk, struct sk_buff *skb)
 
 static void smc_tcp_restore_af(struct sock *sk)
 {
-	struct smc_tcp_kind *kind = smc_tcp_kind_of(sk);
+	const struct inet_connection_sock_af_ops *af = inet_csk(sk)->icsk_af_ops;
 
-	if (inet_csk(sk)->icsk_af_ops == &kind->our_af)
-		WRITE_ONCE(inet_csk(sk)->icsk_af_ops, kind->af);
+	if (af->conn_request == smc_tcp_conn_request)
+		WRITE_ONCE(inet_csk(sk)->icsk_af_ops,
+			   container_of(af, struct smc_option_af, our)->tcp);
+}
+
+static void smc_tcp_learn_mapped(const struct inet_connection_sock_af_ops *tcp)
+{
+	mutex_lock(&smc_tcp_mapped_mutex);
+	if (!smc_tcp_mapped.tcp)
+		smc_tcp_copy_af(&smc_tcp_mapped, tcp);
+	mutex_unlock(&smc_tcp_mapped_mutex);
+}
+
+/**
+ * smc_tcp_follow_connect() - have our functions in the table of a client that offers SMC
+ * @smc: the socket, before TCP's connect() and after it, which may exchange the table
+ *
+ * Context: Process context, may sleep. Expects the socket lock held.
+ */
+void smc_tcp_follow_connect(struct smc_sock *smc)
+{
+	struct inet_connection_sock *icsk = inet_csk(smc->sk);
+	struct smc_option_af *af = &smc_tcp_kind_of(smc->sk)->af;
+
+	sock_owned_by_me(smc->sk);
+	if (!smc_option_is_offered_by_us(smc) ||
+	    icsk->icsk_af_ops->conn_request == smc_tcp_conn_request)
+		return;
+	if (icsk->icsk_af_ops != af->tcp) {
+		af = &smc_tcp_mapped;
+		/* pairs with smp_store_release() in smc_tcp_copy_af() */
+		if (!smp_load_acquire(&af->tcp))
+			smc_tcp_learn_mapped(icsk->icsk_af_ops);
+	}
+	if (icsk->icsk_af_ops == af->tcp)
+		WRITE_ONCE(icsk->icsk_af_ops, &af->our);
 }
 
 /**
@@ -594,15 +639,8 @@ void smc_tcp_limit_backlog(struct sock *sk, bool is_listening)
 	sock_owned_by_me(sk);
 	if (!is_listening)
 		smc_tcp_restore_af(sk);
-	else if (inet_csk(sk)->icsk_af_ops == kind->af)
-		WRITE_ONCE(inet_csk(sk)->icsk_af_ops, &kind->our_af);
-}
-
-/* Return: true if both sides sent the option and a listener of ours answered, OPT-08. */
-static bool smc_tcp_request_is_agreed(const struct request_sock *req)
-{
-	return inet_rsk(req)->smc_ok &&
-	       (!req->rsk_listener || tcp_sk(req->rsk_listener)->syn_smc);
+	else if (inet_csk(sk)->icsk_af_ops == kind->af.tcp)
+		WRITE_ONCE(inet_csk(sk)->icsk_af_ops, &kind->af.our);
 }
 
 /*
@@ -619,7 +657,8 @@ static void smc_tcp_init_child(const struct request_sock *req, struct sock *sk,
 	smc_tcp_restore_af(sk);
 	rcu_read_lock();
 	smc = rcu_dereference_raw(icsk->icsk_ulp_data);
-	if (smc_tcp_request_is_agreed(req))
+	/* both sides sent the option and a listener of ours answered, OPT-08 */
+	if (smc_option_was_asked(req))
 		listener = rcu_dereference(smc->listener);
 	if (!smc_listener_expect(listener))
 		listener = NULL;
@@ -627,7 +666,7 @@ static void smc_tcp_init_child(const struct request_sock *req, struct sock *sk,
 	if (listener) {
 		/* a child in TCP's accept queue needs no wake-ups */
 		smc_wake_restore(sk);
-		tcp_sk(sk)->smc_hs_congested = NULL;
+		smc_option_unlisten(sk);
 		sk->sk_prot_creator = smc_tcp_kind_of(sk)->prot;
 		/* the Accept, or a Decline, acknowledges the Proposal */
 		inet_csk_enter_pingpong_mode(sk);
@@ -638,7 +677,7 @@ static void smc_tcp_init_child(const struct request_sock *req, struct sock *sk,
 	icsk->icsk_ulp_ops = NULL;
 	rcu_assign_pointer(icsk->icsk_ulp_data, NULL);
 	smc_tcp_unwatch(sk);
-	tcp_sk(sk)->syn_smc = 0;
+	smc_option_withdraw(sk);
 	/* the reference of our struct proto; the listener has another one */
 	module_put(THIS_MODULE);
 }

@@ -32,6 +32,7 @@ bool smc_tcp_child_is_agreed(const struct sock *sk);
 struct smc_sock *smc_tcp_adopt_child(struct sock *sk);
 void smc_tcp_watch(struct sock *sk);
 bool smc_tcp_syn_peer(struct in6_addr *peer);
+void smc_tcp_follow_connect(struct smc_sock *smc);
 void smc_tcp_limit_backlog(struct sock *sk, bool is_listening);
 void smc_tcp_shutdown(struct sock *sk, int how);
 int smc_tcp_disconnect(struct sock *sk);

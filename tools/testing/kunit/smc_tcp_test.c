@@ -759,14 +759,14 @@ static void opt_08_a_child_counts_what_its_client_was_offered(struct kunit *test
 
 	req = kunit_kzalloc(test, sizeof(struct tcp_request_sock), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, req);
-	KUNIT_EXPECT_FALSE(test, smc_tcp_request_is_agreed(req));
+	KUNIT_EXPECT_FALSE(test, smc_option_was_asked(req));
 	inet_rsk(req)->smc_ok = 1;
 	/* of a SYN cookie, which TCP itself records */
-	KUNIT_EXPECT_TRUE(test, smc_tcp_request_is_agreed(req));
+	KUNIT_EXPECT_TRUE(test, smc_option_was_asked(req));
 	req->rsk_listener = other->sk;
-	KUNIT_EXPECT_FALSE(test, smc_tcp_request_is_agreed(req));
+	KUNIT_EXPECT_FALSE(test, smc_option_was_asked(req));
 	tcp_sk(other->sk)->syn_smc = 1;
-	KUNIT_EXPECT_TRUE(test, smc_tcp_request_is_agreed(req));
+	KUNIT_EXPECT_TRUE(test, smc_option_was_asked(req));
 }
 
 /* A TCP connection that carries an SMC one, and its other end. */
