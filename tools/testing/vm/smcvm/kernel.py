@@ -178,15 +178,18 @@ class Kernel:
         return [d for d in run(["/sbin/modinfo", "-F", "depends", path]).strip().split(",")
                 if d]
 
-    @functools.lru_cache(maxsize=4)
-    def smc_modules(self):
+    @functools.lru_cache(maxsize=8)
+    def smc_modules(self, side):
         """Build our modules for this kernel, once in a run; return {name: path}.
+
+        SIDE "own" has the TCP option by our own means, not by those of the kernel's TCP.
 
         The paths are copies, because another run may build again meanwhile.
         """
         copy = tempfile.mkdtemp(prefix="vm-modules-", dir=CACHE)
         atexit.register(shutil.rmtree, copy, True)
-        run([os.path.join(TOP, "scripts/modules"), self.kind, copy])
+        env = {**os.environ, "SMC_OWN_OPTION": "1"} if side == "own" else None
+        run([os.path.join(TOP, "scripts/modules"), self.kind, copy], env=env)
         mods = {name[:-3]: os.path.join(copy, name) for name in os.listdir(copy)}
         if "smc" not in mods:
             raise BenchError("the build made no smc.ko")

@@ -14,6 +14,8 @@ from .kernel import BenchError
 from .machine import LIMIT, Failed, Machine
 from .relay import Relay
 
+# our module; "own" is built with SMC_OWN_OPTION
+OURS = {"ours", "own"}
 HOSTS = {"a": 1, "b": 2}
 ROUTER, THIRD, SYSTEM = 3, 4, 5
 # The factor by which a host may be slower than an idle one before a machine counts as hung;
@@ -227,19 +229,18 @@ class Pair:
 
     def load_all(self, sides, dialect=0):
         """Load on each machine the module that SIDES names, in parallel."""
-        if "ours" in sides:
-            self.kernel.smc_modules()
+        for side in OURS & set(sides):
+            self.kernel.smc_modules(side)
         at_once(lambda x: self.load(*x, dialect), zip(self.vms, sides))
 
     def load(self, name, side, dialect=0):
-        """Load the module SIDE on machine NAME: "ours", "stock" or "none"."""
+        """Load the module SIDE on machine NAME: "ours", "own", "stock" or "none"."""
         vm = self.vms[name]
-        if self.sides[name] == side and (side != "ours" or
-                                         self.dialect[name] == dialect):
+        if self.sides[name] == side and (side not in OURS or self.dialect[name] == dialect):
             return
         self.unload(name)
-        if side == "ours":
-            self.insert_ours(vm, dialect)
+        if side in OURS:
+            self.insert_ours(vm, side, dialect)
         elif side == "stock":
             vm.run("rm -f /etc/modprobe.d/bench.conf; modprobe smc; modprobe smc_diag")
         elif side != "none":
@@ -247,11 +248,11 @@ class Pair:
         self.sides[name] = side
         self.dialect[name] = dialect
 
-    def insert_ours(self, vm, dialect):
+    def insert_ours(self, vm, side, dialect):
         """Load our modules and apply the settings of the run."""
         lines = ["set -e"]
         for name in ("smc", "smc_diag"):
-            path = self.kernel.smc_modules()[name]
+            path = self.kernel.smc_modules(side)[name]
             for dep in self.kernel.depends(path):
                 if dep != "smc":
                     lines.append(f"[ -d /sys/module/{dep} ] || modprobe {dep}")

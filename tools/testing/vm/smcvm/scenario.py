@@ -16,7 +16,7 @@ import time
 
 from . import kernel
 from .machine import Died, Failed
-from .pair import at_once
+from .pair import OURS, at_once
 
 SCENARIOS = os.path.join(kernel.VM, "scenarios")
 DEFAULTS = {
@@ -86,7 +86,7 @@ class Case:
     def __str__(self):
         s = self.scenario
         words = [self.kind]
-        if "ours" in self.sides:
+        if OURS & set(self.sides):
             words.append("rfc" if self.dialect else "deployed")
         if self.family != "smc":
             words.append(self.family)
@@ -382,7 +382,7 @@ class Test:
 
     def ours(self):
         """The machines with our module."""
-        return [vm for vm in (self.a, self.b) if self.pair.sides[vm.name] == "ours"]
+        return [vm for vm in (self.a, self.b) if self.pair.sides[vm.name] in OURS]
 
     def strangers(self, sides):
         """Reload both modules, strangers with an EID in common; returns (ours, the other).
@@ -394,7 +394,7 @@ class Test:
         self.pair.load_all(sides, 0)
         self.share_eid()
         self.changed = {}
-        ours, stock = (self.a, self.b) if sides[0] == "ours" else (self.b, self.a)
+        ours, stock = (self.a, self.b) if sides[0] in OURS else (self.b, self.a)
         self.set(ours, peer_memory_ms=0)
         return ours, stock
 

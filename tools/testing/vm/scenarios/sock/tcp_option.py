@@ -24,11 +24,13 @@ GOOD = SMC_OPTION[2:]
 SHAPES = {
     "good": (b"\1\1" + GOOD, True),
     "in front of the others": (GOOD + b"\1\1", True),
+    "twice": (GOOD + GOOD, True),
+    "cut short": (b"\1\1\1\1" + GOOD[:4], False),
+    "behind the end of options": (b"\0\0" + GOOD, False),
     "other ExID": (bytes.fromhex("0101fe06e2d4c3d8"), False),
     # with a length above 6 the kernel's TCP takes the ExID alone for the option
     "two-byte ExID": (bytes.fromhex("fe04e2d4") + b"\1\1\1\1", False),
     "kind 253": (bytes.fromhex("0101fd06e2d4c3d9"), False),
-    "length beyond the header": (bytes.fromhex("0101fe0ae2d4c3d9"), False),
 }
 
 
