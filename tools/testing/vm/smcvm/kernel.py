@@ -27,11 +27,13 @@ INITRAMFS_MODULES = ("virtio_pci", "virtio_console", "virtio_net",
 # for a machine with a disk
 DISK_MODULES = ("virtio_blk", "crc32c_generic", "ext4")
 PROBE_TIMEOUT = 25
-# The names in scripts/kernel of the image, the modules and the release of each kernel.
+# Of each kernel the names in scripts/kernel of image, modules and release; how many times as
+# slow as "stock" it is; the seconds in which two machines at once boot on an idle host.
 KINDS = {
-    "stock": ("vmlinuz-6.12", "modules-6.12", "6.12"),
-    "debug": ("debug-vmlinuz", "debug-modules", "debug"),
-    "stock-6.1": ("vmlinuz-6.1", "modules-6.1", "6.1"),
+    "stock": ("vmlinuz-6.12", "modules-6.12", "6.12", 1, 8),
+    "debug": ("debug-vmlinuz", "debug-modules", "debug", 4, 20),
+    "stock-6.1": ("vmlinuz-6.1", "modules-6.1", "6.1", 1, 8),
+    "backports": ("vmlinuz-backports", "modules-backports", "backports", 1, 8),
 }
 
 
@@ -88,6 +90,19 @@ def script(*args):
     return p.stdout.strip().split("\n")[-1]
 
 
+def kinds(text):
+    """The kernels of machines A and B that TEXT names: "A,B", or one for both."""
+    names = tuple(text.split(","))
+    if len(names) > 2 or not set(names) <= set(KINDS):
+        raise BenchError(f"no such kernels: {text}, only {', '.join(KINDS)}")
+    return names if len(names) == 2 else names * 2
+
+
+def base(text):
+    """"debug" if one of the kernels that TEXT names is that, else "stock"."""
+    return "debug" if "debug" in kinds(text) else "stock"
+
+
 @functools.lru_cache(maxsize=4)
 def get(kind):
     """The kernel of a name in KINDS, found or built once in a run."""
@@ -100,7 +115,7 @@ class Kernel:
     boot_modules = INITRAMFS_MODULES
 
     def __init__(self, kind):
-        image, mods, release = KINDS[kind]
+        image, mods, release, self.slow, self.boot_time = KINDS[kind]
         self.release = script("release", release)
         self.kind = kind
         self.image = script("path", image)

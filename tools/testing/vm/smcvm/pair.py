@@ -21,9 +21,8 @@ ROUTER, THIRD, SYSTEM = 3, 4, 5
 # The factor by which a host may be slower than an idle one before a machine counts as hung;
 # BUSY applies while another pair of machines runs.
 IDLE, BUSY = 4, 8
-# A host on which a boot takes longer than these seconds of an idle one, two machines at once,
-# gets that much more; a host that is busy later has the reserve of IDLE.
-BOOT = {"stock": 8, "debug": 20}
+# A host on which a boot takes longer than on an idle one gets that much more; a host that is
+# busy later has the reserve of IDLE.
 MOST_PATIENT = 32
 LEAK_SCANS = 3      # must all report a leak: one scan may miss a pointer that moves
 LEAK_AGE = 6        # kmemleak reports nothing younger than five seconds
@@ -46,21 +45,22 @@ def at_once(func, items):
 class Pair:
     """The machines A and B and their relay.
 
-    Options: kernel (one of kernel.KINDS), vcpus, nics, mtu, cx16 (for programs). PATIENCE
-    is IDLE or BUSY. With a PLUGIN (tools/bench/insns.c) the machines are emulated and count
+    Options: kernel (one of kernel.KINDS, or "A,B" for different ones), vcpus, nics, mtu, cx16
+    (for programs). PATIENCE is IDLE or BUSY. With a PLUGIN (tools/bench/insns.c) the machines are emulated and count
     their instructions. LEAN machines do without a cost that an RNIC would not cause or that
     hides what is measured: checksums in software loops, and zeroed memory.
     """
 
     def __init__(self, kind="debug", vcpus=1, nics=1, mtu=1500, names="ab", plugin=None,
                  cx16=False, patience=IDLE, lean=False):
-        self.kernel = kernel.get(kind)
-        self.kind = kind
+        kernels = [kernel.get(k) for k in kernel.kinds(kind)]
+        self.kernel = kernels[0]    # that of A, and of further machines
         self.mtu = mtu
         self.nics = nics
         self.cx16 = cx16
         self.lean = lean
-        self.slow = 4 if kind == "debug" else 1
+        self.slow = max(k.slow for k in kernels)
+        self.boot_time = max(k.boot_time for k in kernels)
         if vcpus > 1:
             self.slow *= 2
         self.vms = {}
@@ -72,7 +72,7 @@ class Pair:
         self.at_boot = {}
         self.accel = "tcg" if plugin else kernel.qemu_accel(self.kernel)
         self.relay = Relay(self.dir, self.limit)
-        self.vms = {n: Machine(n, HOSTS[n], self.kernel, self.relay, self.dir,
+        self.vms = {n: Machine(n, HOSTS[n], kernels["ab".index(n)], self.relay, self.dir,
                                vcpus, nics, self.accel, plugin, cx16, self.limit, lean)
                     for n in names}
         for n, vm in self.vms.items():
@@ -97,7 +97,7 @@ class Pair:
         for n in names:
             self.vms[n].start()
         at_once(self.wait_up, names)
-        times = (time.monotonic() - began) / BOOT["debug" if self.kind == "debug" else "stock"]
+        times = (time.monotonic() - began) / self.boot_time
         self.be_patient(max(self.patience, min(MOST_PATIENT, round(IDLE * times))))
         for n in names:
             self.relay.greet(n)
@@ -115,10 +115,10 @@ class Pair:
 
     def setup(self, vm):
         """Set up modules, addresses and RDMA devices of one machine."""
-        mods = shlex.quote("/host" + self.kernel.moddir)
+        mods = shlex.quote("/host" + vm.kernel.moddir)
         lines = [
             "set -e",
-            f"mkdir -p /lib/modules; ln -sfn {mods} /lib/modules/{self.kernel.release}",
+            f"mkdir -p /lib/modules; ln -sfn {mods} /lib/modules/{vm.kernel.release}",
             # the kernel must not load the distribution's modules on demand
             "for m in smc smc_diag; do echo install $m /bin/false; done"
             " > /etc/modprobe.d/bench.conf",
@@ -229,8 +229,9 @@ class Pair:
 
     def load_all(self, sides, dialect=0):
         """Load on each machine the module that SIDES names, in parallel."""
-        for side in OURS & set(sides):
-            self.kernel.smc_modules(side)
+        for vm, side in zip(self.vms.values(), sides):
+            if side in OURS:
+                vm.kernel.smc_modules(side)
         at_once(lambda x: self.load(*x, dialect), zip(self.vms, sides))
 
     def load(self, name, side, dialect=0):
@@ -252,8 +253,8 @@ class Pair:
         """Load our modules and apply the settings of the run."""
         lines = ["set -e"]
         for name in ("smc", "smc_diag"):
-            path = self.kernel.smc_modules(side)[name]
-            for dep in self.kernel.depends(path):
+            path = vm.kernel.smc_modules(side)[name]
+            for dep in vm.kernel.depends(path):
                 if dep != "smc":
                     lines.append(f"[ -d /sys/module/{dep} ] || modprobe {dep}")
             timers = " test_timers=1" if name == "smc" else ""

@@ -117,7 +117,7 @@ class Test:
         self.dialect = case.dialect
         self.family = case.family
         self.ipv = case.ipv
-        self.kind = case.kind
+        self.kind = kernel.base(case.kind)
         self.slow = pair.slow
         self.patience = pair.patience
         self.outdir = outdir

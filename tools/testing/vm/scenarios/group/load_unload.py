@@ -19,7 +19,7 @@ def hold(h, port):
 def no_test_timers(t):
     """Without the parameter test_timers operators see no timeouts of LLC."""
     t.pair.unload(t.a.name)
-    t.a.run(["insmod", t.guest_path(t.pair.kernel.smc_modules(t.case.sides[0])["smc"])])
+    t.a.run(["insmod", t.guest_path(t.a.kernel.smc_modules(t.case.sides[0])["smc"])])
     names = t.a.run("ls /proc/sys/net/smc; rmmod smc").out.split()
     t.check("wmem" in names and "llc_reply_ms" not in names, f"settings: {names}")
     t.load(t.a)
@@ -59,7 +59,7 @@ def run(t):
             p.expect("listening")
             r = t.a.run("rmmod smc_diag; rmmod smc", check=False)
             t.check(r.rc and "in use" in r.err, f"rmmod with an open socket: {r}")
-            t.a.run(["insmod", t.guest_path(t.pair.kernel.smc_modules(t.case.sides[0])["smc_diag"])])
+            t.a.run(["insmod", t.guest_path(t.a.kernel.smc_modules(t.case.sides[0])["smc_diag"])])
             p.gate("end")
             t.wait_all(p)
     # a server is a new instance after each load

@@ -387,7 +387,7 @@ def reserved(t, _n):
     before = sock_mem(t.b, "bench")
     half = t.half(t.b, reserve, group="bench")
     t.wait_all(half)
-    if t.case.kind == "stock-6.1":
+    if t.b.kernel.kind == "stock-6.1":
         t.equal(half.value, 0, "SO_RESERVE_MEM")
     t.wait(lambda: sock_mem(t.b, "bench") <= before, "what was reserved is given back", 20)
 

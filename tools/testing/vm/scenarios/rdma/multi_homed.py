@@ -136,7 +136,7 @@ def strangers(t):
         ip route add 10.47.0.77 dev eth1""")
     there = ("10.47.0.77", "10.43.1.1", 10, 47, 0)
     expect((*there, mac("inner")))
-    if t.case.kind != "debug":    # the debug kernel has no VRF
+    if t.kind != "debug":    # the debug kernel has no VRF
         t.a.run("""set -e
             modprobe vrf
             ip link add vrf1 type vrf table 99

@@ -248,7 +248,7 @@ def run(t):
     p.expect("there", t.left())
     r = t.a.run("rmmod smc_diag; rmmod smc", check=False)
     t.check(r.rc and "in use" in r.err, f"rmmod with an open socket: {r}")
-    t.a.run(["insmod", t.guest_path(t.pair.kernel.smc_modules(t.case.sides[0])["smc_diag"])])
+    t.a.run(["insmod", t.guest_path(t.a.kernel.smc_modules(t.case.sides[0])["smc_diag"])])
     p.gate("end")
     t.wait_all(p)
 
