@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # make                   the modules for the running kernel, or for KDIR=...
-# make modules OUT=dir   the same, but nothing is written outside of dir; with OBJECTS=...
-#                        only these objects
+# make modules OUT=dir   the same, but nothing is written outside of dir
 # make SMC_OWN_OPTION=1  with the TCP option of sock/smc_option.c also where TCP has it
 # make tools             the user tool and the preload library
 # make demo              two machines use the module; shows the rates
@@ -50,7 +49,7 @@ dkms_moddir = $(INSTALL_MOD_PATH)/lib/modules/$(kver)/updates/dkms
 all: modules
 
 modules: $(if $(OUT),shadow)
-	+$(kbuild) $(or $(OBJECTS),modules)
+	+$(kbuild) modules
 
 # The sources of a build, without its output.
 is_source = ! -name '*.mod.c' ! -name smc_probe.h \
