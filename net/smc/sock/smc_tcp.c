@@ -531,6 +531,39 @@ void smc_tcp_watch(struct sock *sk)
 /* The SYN that TCP answers on this CPU; conn_request() runs without bottom halves. */
 static DEFINE_PER_CPU(const struct sk_buff *, smc_tcp_syn);
 
+static struct sock *smc_tcp_find_request(const struct sock *sk, const struct sk_buff *syn)
+{
+	const struct tcphdr *th = tcp_hdr(syn);
+	int dif = READ_ONCE(sk->sk_bound_dev_if);
+
+	if (syn->protocol == htons(ETH_P_IP))
+		return smc_compat_lookup(sock_net(sk), ip_hdr(syn)->saddr, th->source,
+					 ip_hdr(syn)->daddr, ntohs(th->dest),
+					 dif ?: inet_iif(syn));
+#if IS_ENABLED(CONFIG_IPV6)
+	return smc_compat_lookup6(sock_net(sk), ipv6_hdr(syn)->saddr.s6_addr32, th->source,
+				  ipv6_hdr(syn)->daddr.s6_addr32, ntohs(th->dest),
+				  dif ?: tcp_v6_iif(syn));
+#else
+	return NULL;
+#endif
+}
+
+/*
+ * Until its last retransmit a request outlives its listener, and perhaps this module. Kernels with
+ * DCCP read its struct proto, the listener's, when they drop it.
+ */
+static void smc_tcp_disown_request(const struct sock *sk, const struct sk_buff *syn)
+{
+	struct sock *req = IS_ENABLED(CONFIG_IP_DCCP) ? smc_tcp_find_request(sk, syn) : NULL;
+
+	if (!req)
+		return;
+	if (req->sk_state == TCP_NEW_SYN_RECV)
+		WRITE_ONCE(req->sk_prot, smc_tcp_kind_of(sk)->prot);
+	sock_gen_put(req);
+}
+
 static int smc_tcp_answer_syn(struct sock *sk, struct sk_buff *skb)
 {
 	int rc;
@@ -540,6 +573,7 @@ static int smc_tcp_answer_syn(struct sock *sk, struct sk_buff *skb)
 	rc = smc_tcp_kind_of(sk)->af.tcp->conn_request(sk, skb);
 	smc_option_answer(NULL);
 	this_cpu_write(smc_tcp_syn, NULL);
+	smc_tcp_disown_request(sk, skb);
 	return rc;
 }
 

@@ -16,6 +16,36 @@ def hold(h, port):
     ls.close()
 
 
+def knock(h, port):
+    s = h.socket()
+    s.setblocking(False)
+    s.connect_ex((h.config["peer4"], port))
+    h.gate("end")
+    s.close()
+
+
+def half_open(t):
+    """A request that nobody acknowledges outlives its listener and the module."""
+    listener = t.half(t.a, hold, port=5104)
+    listener.expect("listening")
+    lost = t.relay.rule(proto="tcp", frm="a", sport=5104, drop=1)
+    client = t.half(t.b, knock, port=5104)
+    requests_left = "ss -Htan state syn-recv sport = :5104"
+    t.wait(lambda: t.relay.hits(lost)[0], "a SYN-ACK", 20)
+    client.gate("end")
+    t.wait_all(client)
+    # after three retransmits by the server alone the next one is eight seconds later
+    sent = t.relay.hits(lost)[0]
+    t.wait(lambda: t.relay.hits(lost)[0] >= sent + 3, "retransmits of the SYN-ACK", 40)
+    listener.gate("end")
+    t.wait_all(listener)
+    t.pair.unload(t.a.name)
+    t.check(t.a.run(requests_left).out, "the request did not outlive the module")
+    t.wait(lambda: not t.a.run(requests_left).out, "the end of the request", 60)
+    t.relay.unrule(lost)
+    t.load(t.a)
+
+
 def no_test_timers(t):
     """Without the parameter test_timers operators see no timeouts of LLC."""
     t.pair.unload(t.a.name)
@@ -30,6 +60,8 @@ def run(t):
         return
     t.step(no_test_timers.__doc__)
     no_test_timers(t)
+    t.step(half_open.__doc__)
+    half_open(t)
     start = len(t.b.log)
     ended = t.relay.rule(llc=4)
     rounds = 30 if t.long else 8
