@@ -249,7 +249,7 @@ def operations():
     # the other module has no SO_ZEROCOPY
     yield ("stream 64 KiB, zero copy", "sink {port}",
            "stream {ip} {port} {n} 65536 zerocopy", 400, NOT_STOCK)
-    yield ("connections", "server {port}", TURN, 300, (*SOCKETS, "rsockets"))
+    yield ("connections", "server {port}", TURN, 300, (*SOCKETS, "rsockets", "hooked"))
     for n in AT_ONCE:
         yield (f"connections, {n} at a time", "hold {port}", f"waves {{ip}} {{port}} {{n}} {n}",
                320)
