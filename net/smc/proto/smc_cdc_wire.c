@@ -10,6 +10,7 @@
 #include <linux/errno.h>
 #include <linux/minmax.h>
 #include <linux/string.h>
+#include <asm/byteorder.h>
 
 #include "proto/smc_cdc_wire.h"
 

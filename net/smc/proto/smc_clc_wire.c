@@ -7,6 +7,7 @@
  * longer. SMC-D is neither decoded nor sent, but its extension is bounds checked.
  */
 #include <linux/string.h>
+#include <asm/byteorder.h>
 
 #include "proto/smc_clc_wire.h"
 

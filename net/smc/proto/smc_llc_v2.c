@@ -12,6 +12,7 @@
 #include <linux/errno.h>
 #include <linux/minmax.h>
 #include <linux/string.h>
+#include <asm/byteorder.h>
 
 #include "proto/smc_llc_v2.h"
 

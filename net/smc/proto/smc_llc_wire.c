@@ -11,6 +11,7 @@
 #include <linux/errno.h>
 #include <linux/kernel.h>
 #include <linux/string.h>
+#include <asm/byteorder.h>
 
 #include "proto/smc_llc_wire.h"
 
