@@ -36,7 +36,7 @@ bool smc_cdc_may_use_imm(const struct smc_cdc_ctl *ctl, u32 len)
 {
 	return ctl->tx_imm_name && !ctl->tx_unproved && len && len <= SMC_IMM_STEP_MAX &&
 	       len < smc_cdc_window(ctl) && !ctl->tx_urg_left && smc_cdc_may_write(ctl) &&
-	       !ctl->tx_is_replaying && imm_may_omit_cons(ctl);
+	       imm_may_omit_cons(ctl);
 }
 
 /**

@@ -169,7 +169,7 @@ static const u8 smc_cdc_urg_moves[SMC_URG_NR_STATES] = {
  */
 bool smc_cdc_urg_move(struct smc_cdc_ctl *ctl, enum smc_urg_state to)
 {
-	if (to >= SMC_URG_NR_STATES || !(smc_cdc_urg_moves[ctl->rx_urg] & BIT(to)))
+	if (!(smc_cdc_urg_moves[ctl->rx_urg] & BIT(to)))
 		return false;
 	ctl->rx_urg = to;
 	return true;

@@ -68,6 +68,24 @@ static void it_takes_a_sequence_number_cdc_03_cdc_07(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_cdc_window(ctl), IMM_SIZE - 64);
 }
 
+/* P and U end with the next announcement: a later urgent byte needs P again. */
+static void it_clears_the_flags_urg_01_urg_09(struct kunit *test)
+{
+	struct smc_cdc_ctl *ctl = ctl_proved(test);
+	struct smc_xfer x = { .len = 1 };
+	struct smc_cdc_msg msg, ack = { .seq = 2, .prod = ctl->rx_prod, .link_num = 1 };
+
+	smc_cdc_mark_urgent(ctl, 1);
+	KUNIT_ASSERT_EQ(test, smc_cdc_build(ctl, &x, &msg), 0);
+	KUNIT_ASSERT_EQ(test, msg.prod_flags, SMC_CDC_URG_PENDING | SMC_CDC_URG_PRESENT);
+	ack.cons = msg.prod;
+	smc_cdc_apply(ctl, &ack);
+	smc_cdc_build_imm(ctl, 10);
+	KUNIT_EXPECT_EQ(test, ctl->tx_prod_flags, 0);
+	smc_cdc_open_urgent(ctl, 1);
+	KUNIT_EXPECT_TRUE(test, smc_cdc_is_needed(ctl, 1));
+}
+
 /* What immediate data cannot say needs a message. */
 static void more_to_say_needs_a_message(struct kunit *test)
 {
@@ -116,20 +134,63 @@ static void a_consumer_cursor_is_not_kept_back_win_02(struct kunit *test)
 	smc_cdc_apply(ctl, &msg);
 	smc_cdc_consume(ctl, IMM_SIZE / 10 - 1);
 	KUNIT_EXPECT_TRUE(test, smc_cdc_may_use_imm(ctl, 10));
-	smc_cdc_consume(ctl, 2);
+	smc_cdc_consume(ctl, 1);
 	KUNIT_EXPECT_FALSE(test, smc_cdc_may_use_imm(ctl, 10));
 	KUNIT_EXPECT_TRUE(test, smc_cdc_is_needed(ctl, 0));
 	KUNIT_EXPECT_EQ(test, smc_cdc_build(ctl, NULL, &msg), 0);
 	KUNIT_EXPECT_TRUE(test, smc_cdc_may_use_imm(ctl, 10));
-	/* the peer is blocked: each byte read is worth a message */
-	msg = (struct smc_cdc_msg){
-		.seq = 3, .prod = { .off = 60000 }, .cons = ctl->tx_cons, .link_num = 1,
-		.prod_flags = SMC_CDC_BLOCKED,
+}
+
+/* The peer waits for each byte read: it is worth a message. */
+static void a_consumer_cursor_that_is_awaited_needs_a_message_win_08_win_09(struct kunit *test)
+{
+	static const struct {
+		const char *what;
+		u8 flags[2];	/* of two messages */
+		bool is_answered;	/* between them and the read */
+	} rows[] = {
+		{ "blocked", { 0, SMC_CDC_BLOCKED } },
+		{ "asked for, and answered", { 0, SMC_CDC_UPDATE_REQ }, true },
+		{ "asked for, and R is clear again", { SMC_CDC_UPDATE_REQ, 0 } },
 	};
+	struct smc_cdc_msg msg;
+	u32 i, k;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct smc_cdc_ctl *ctl = ctl_proved(test);
+
+		for (k = 0; k < 2; k++) {
+			msg = (struct smc_cdc_msg){
+				.seq = 2 + k, .prod = { .off = 60000 }, .cons = ctl->tx_cons,
+				.link_num = 1, .prod_flags = rows[i].flags[k],
+			};
+			smc_cdc_apply(ctl, &msg);
+		}
+		if (rows[i].is_answered)
+			smc_cdc_build(ctl, NULL, &msg);
+		KUNIT_EXPECT_TRUE_MSG(test, smc_cdc_may_use_imm(ctl, 10), "%s", rows[i].what);
+		smc_cdc_consume(ctl, 1);
+		KUNIT_EXPECT_FALSE_MSG(test, smc_cdc_may_use_imm(ctl, 10), "%s", rows[i].what);
+	}
+}
+
+/* Only a cursor beyond what was received before proves that a CDC of the peer's link came. */
+static void a_consumer_cursor_is_not_kept_back_before_it_proves_the_link(struct kunit *test)
+{
+	struct smc_cdc_ctl *ctl = ctl_proved(test);
+	struct smc_cdc_msg msg = {
+		.seq = 2, .prod = { .off = 300 }, .cons = ctl->tx_cons, .link_num = 2,
+	};
+
 	smc_cdc_apply(ctl, &msg);
-	KUNIT_EXPECT_TRUE(test, smc_cdc_may_use_imm(ctl, 10));
-	smc_cdc_consume(ctl, 1);
+	smc_cdc_consume(ctl, 300);
+	KUNIT_ASSERT_EQ(test, smc_cdc_build(ctl, NULL, &msg), 0);
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply_imm(ctl, 2, 100), (u32)SMC_EV_DATA);
+	smc_cdc_consume(ctl, 50);
 	KUNIT_EXPECT_FALSE(test, smc_cdc_may_use_imm(ctl, 10));
+	KUNIT_ASSERT_EQ(test, smc_cdc_build(ctl, NULL, &msg), 0);
+	smc_cdc_consume(ctl, 50);
+	KUNIT_EXPECT_TRUE(test, smc_cdc_may_use_imm(ctl, 10));
 }
 
 /* After a change of link only data sent there proves that its queue is in use. */
@@ -471,9 +532,12 @@ static void late_queues_add_nothing_twice_fail_10_fail_12_fail_17(struct kunit *
 static struct kunit_case smc_cdc_imm_cases[] = {
 	KUNIT_CASE(a_name_is_part_of_a_token),
 	KUNIT_CASE(it_takes_a_sequence_number_cdc_03_cdc_07),
+	KUNIT_CASE(it_clears_the_flags_urg_01_urg_09),
 	KUNIT_CASE(more_to_say_needs_a_message),
 	KUNIT_CASE(a_long_step_needs_a_message),
 	KUNIT_CASE(a_consumer_cursor_is_not_kept_back_win_02),
+	KUNIT_CASE(a_consumer_cursor_that_is_awaited_needs_a_message_win_08_win_09),
+	KUNIT_CASE(a_consumer_cursor_is_not_kept_back_before_it_proves_the_link),
 	KUNIT_CASE(a_new_link_needs_a_proof_fail_12),
 	KUNIT_CASE(a_ping_pong_needs_few_messages),
 	KUNIT_CASE(a_step_is_checked_cur_12),

@@ -325,7 +325,7 @@ static void cdc_01_decode_gives_every_field(struct kunit *test)
 		0xff, 0xff, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16,
 		0xa5, 0x5a,
 	};
-	struct smc_cdc_msg msg;
+	struct smc_cdc_msg msg = { .link_num = 7 };
 
 	memset(buf + 26, 0xff, sizeof(buf) - 26);
 	KUNIT_ASSERT_EQ(test, smc_cdc_decode(buf, sizeof(buf), &msg), 0);
@@ -335,6 +335,7 @@ static void cdc_01_decode_gives_every_field(struct kunit *test)
 	expect_cursor(test, msg.cons, 0x1112, 0x13141516);
 	KUNIT_EXPECT_EQ(test, msg.prod_flags, 0xa5);
 	KUNIT_EXPECT_EQ(test, msg.conn_flags, 0x5a);
+	KUNIT_EXPECT_EQ(test, msg.link_num, 0);
 }
 
 static void cdc_01_recorded_bytes_survive_the_codec(struct kunit *test)
@@ -2213,6 +2214,7 @@ static void fail_11_a_move_without_validation_waits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_cdc_give_up(ctl), (u32)SMC_EV_LOST);
 	KUNIT_EXPECT_EQ(test, smc_cdc_apply(ctl, &late), (u32)SMC_EV_DATA);
 	KUNIT_EXPECT_EQ(test, smc_cdc_readable(ctl), 110U);
+	KUNIT_EXPECT_EQ(test, ctl->rx_prod_flags, 0);
 	KUNIT_EXPECT_EQ(test, smc_cdc_give_up(ctl), 0U);
 
 	/* a validation with nothing missing counts, and an abort needs none */
@@ -2330,7 +2332,7 @@ static void fail_10_nothing_is_missed_behind_the_last_word(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_cdc_apply(&p->b.ctl, &validation), (u32)SMC_EV_HELD);
 	KUNIT_EXPECT_EQ(test, smc_cdc_apply(&p->b.ctl, &again), (u32)SMC_EV_HELD);
 	KUNIT_EXPECT_EQ(test, smc_cdc_give_up(&p->b.ctl), (u32)SMC_EV_LOST);
-	KUNIT_EXPECT_TRUE(test, smc_cdc_apply(&p->b.ctl, &first) & SMC_EV_CLOSED);
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply(&p->b.ctl, &first), (u32)(SMC_EV_DONE | SMC_EV_CLOSED));
 	KUNIT_EXPECT_EQ(test, smc_cdc_give_up(&p->b.ctl), 0U);
 }
 
@@ -2421,6 +2423,11 @@ static void fail_10_what_is_kept_may_be_replayed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, apply_at(ctl, 4, 35, P) & SMC_EV_INVALID, 0U);
 	KUNIT_EXPECT_EQ(test, apply_at(ctl, 5, 40, P | U) & SMC_EV_INVALID, 0U);
 	KUNIT_EXPECT_EQ(test, apply_at(ctl, 6, 39, 0), (u32)SMC_EV_INVALID);
+	/* even if none was stored */
+	ctl = ctl_new(test, rfc_geom);
+	KUNIT_EXPECT_EQ(test, apply_at(ctl, 1, 0, F), (u32)SMC_EV_HELD);
+	KUNIT_EXPECT_EQ(test, apply_at(ctl, 1, 20, 0), (u32)SMC_EV_DATA);
+	KUNIT_EXPECT_EQ(test, apply_at(ctl, 2, 15, 0), 0U);
 }
 
 /* Urgent bytes sent without waiting for our acknowledgment cannot all be stored. */
@@ -2438,8 +2445,14 @@ static void fail_10_a_peer_in_a_hurry_is_refused(struct kunit *test)
 		msg.prod_flags = P | U;
 		KUNIT_EXPECT_EQ(test, smc_cdc_apply(ctl, &msg), (u32)SMC_EV_HELD);
 	}
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply(ctl, &msg), (u32)SMC_EV_STALE);
 	msg.seq++;
 	KUNIT_EXPECT_EQ(test, smc_cdc_apply(ctl, &msg), (u32)SMC_EV_INVALID);
+	/* a message that only announces one is replaced by the next */
+	ctl = ctl_new(test, rfc_geom);
+	KUNIT_EXPECT_EQ(test, apply_at(ctl, 3, 0, F), (u32)SMC_EV_HELD);
+	for (i = 0; i <= SMC_CDC_HELD_MAX; i++)
+		KUNIT_EXPECT_EQ(test, apply_at(ctl, 4 + i, 0, P), (u32)SMC_EV_HELD);
 	/* a peer that keeps changing links with messages missing has lost data */
 	ctl = ctl_new(test, rfc_geom);
 	for (i = 0; i < SMC_CDC_WAITS_MAX; i++) {
@@ -2447,6 +2460,23 @@ static void fail_10_a_peer_in_a_hurry_is_refused(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, apply_at(ctl, 3 + 2 * i, 0, F), (u32)SMC_EV_HELD);
 	}
 	KUNIT_EXPECT_EQ(test, apply_at(ctl, 3 + 2 * i, 0, F), (u32)SMC_EV_LOST);
+	/* one whose messages are all here, held behind the first missing one, has not */
+	ctl = ctl_new(test, rfc_geom);
+	KUNIT_EXPECT_EQ(test, apply_at(ctl, 1, 0, F), (u32)SMC_EV_HELD);
+	for (i = 2; i < 10; i++) {
+		KUNIT_EXPECT_EQ(test, apply_at(ctl, i, 0, 0), (u32)SMC_EV_HELD);
+		KUNIT_EXPECT_EQ(test, apply_at(ctl, i, 0, F), (u32)SMC_EV_HELD);
+	}
+	KUNIT_EXPECT_EQ(test, ctl->rx_nr_waits, 1);
+	KUNIT_EXPECT_EQ(test, apply_at(ctl, 1, 0, 0), 0U);
+	KUNIT_EXPECT_EQ(test, ctl->rx_seq, 9);
+	/* nothing counts behind an impossible cursor that was held, CUR-12 */
+	ctl = ctl_new(test, rfc_geom);
+	KUNIT_EXPECT_EQ(test, apply_at(ctl, 1, 0, F), (u32)SMC_EV_HELD);
+	KUNIT_EXPECT_EQ(test, apply_at(ctl, 2, 10000, P | U), (u32)SMC_EV_HELD);
+	KUNIT_EXPECT_EQ(test, apply_at(ctl, 3, 30, 0), (u32)SMC_EV_HELD);
+	KUNIT_EXPECT_EQ(test, apply_at(ctl, 1, 10, 0), (u32)(SMC_EV_DATA | SMC_EV_INVALID));
+	KUNIT_EXPECT_EQ(test, smc_cdc_readable(ctl), 10U);
 }
 
 static void cdc_15_garbage_in_a_validation_is_not_applied(struct kunit *test)
@@ -2656,12 +2686,20 @@ static void fail_13_deployed_peer_steps_back_after_a_move(struct kunit *test)
 	msg.prod_flags = 0;
 	KUNIT_EXPECT_EQ(test, smc_cdc_apply(ctl, &msg), 0U);
 	KUNIT_EXPECT_EQ(test, smc_cdc_readable(ctl), 1000U);
+	/* Going back does not mark a byte in front of the newest cursor. */
 	msg.seq = 4;
+	msg.prod_flags = U;
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply(ctl, &msg), 0U);
+	/* A cursor that is neither ahead nor behind is impossible as ever, CUR-12. */
+	msg.seq = 5;
+	msg.prod = curs(2, 1000);
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply(ctl, &msg), (u32)SMC_EV_INVALID);
+	msg.prod_flags = 0;
 	msg.prod = curs(0, 3500);
 	KUNIT_EXPECT_EQ(test, smc_cdc_apply(ctl, &msg), (u32)SMC_EV_DATA);
 	KUNIT_EXPECT_EQ(test, smc_cdc_readable(ctl), 1500U);
 	/* The peer has caught up: going back is a violation again. */
-	msg.seq = 5;
+	msg.seq = 6;
 	msg.prod = curs(0, 3000);
 	KUNIT_EXPECT_EQ(test, smc_cdc_apply(ctl, &msg), (u32)SMC_EV_INVALID);
 }
