@@ -454,8 +454,7 @@ u32 smc_cdc_apply(struct smc_cdc_ctl *ctl, const struct smc_cdc_msg *msg)
 	if (n && !(msg->conn_flags & SMC_CDC_ABORT))
 		return smc_cdc_hold(&ctl->rx_wait[n - 1], msg);
 	events = smc_cdc_take(ctl, msg);
-	while (ctl->rx_nr_waits && !(events & SMC_EV_INVALID) &&
-	       !smc_cdc_seq_is_newer(ctl->rx_wait[0].seq_due, ctl->rx_seq))
+	while (ctl->rx_nr_waits && !smc_cdc_seq_is_newer(ctl->rx_wait[0].seq_due, ctl->rx_seq))
 		events |= smc_cdc_release(ctl);
 	return events;
 }

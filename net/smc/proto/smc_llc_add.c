@@ -177,14 +177,14 @@ static void reply_no_link(struct smc_llc_run *run)
 	flow->asked_link = SMC_LLC_NO_LINK;
 }
 
-/* Server: the new link gets a number that no other link has. */
-static void begin_link(struct smc_llc_run *run, u8 target)
+/* Server: the new link gets a free index and a number that no other link has. */
+static void begin_link(struct smc_llc_run *run)
 {
 	struct smc_llc_flow *flow = run->flow;
 
-	flow->config_target = target;
+	flow->config_target = smc_llc_link_in(flow, SMC_LLC_LINK_FREE);
 	flow->last_num = smc_llc_next_link_num(flow);
-	smc_llc_link_make(flow, target, flow->last_num);
+	smc_llc_link_make(flow, flow->config_target, flow->last_num);
 }
 
 static bool pick_any_offer(struct smc_llc_flow *flow, struct smc_llc_end *rnic)
@@ -198,7 +198,7 @@ static bool pick_any_offer(struct smc_llc_flow *flow, struct smc_llc_end *rnic)
 
 /**
  * smc_llc_add_begin() - server: try to add a link
- * @run: current call
+ * @run: current call, an index is free
  *
  * A client that asked gets a negative answer if no link can be added. In first contact it gets
  * the offer of a bare queue pair. RFC 7609 3.5.1.6; SL-01 to SL-03, ADDL-05, AMB-28.
@@ -206,20 +206,19 @@ static bool pick_any_offer(struct smc_llc_flow *flow, struct smc_llc_end *rnic)
 void smc_llc_add_begin(struct smc_llc_run *run)
 {
 	struct smc_llc_flow *flow = run->flow;
-	u8 target = smc_llc_link_in(flow, SMC_LLC_LINK_FREE);
 	struct smc_llc_end rnic;
 	bool has_rnic;
 
 	memset(&flow->add, 0, sizeof(flow->add));
 	flow->next_add = SMC_LLC_NO_DEADLINE;
-	has_rnic = target != SMC_LLC_NO_LINK && pick_any_offer(flow, &rnic);
-	if (target == SMC_LLC_NO_LINK || (!has_rnic && !smc_llc_is_forming(flow))) {
+	has_rnic = pick_any_offer(flow, &rnic);
+	if (!has_rnic && !smc_llc_is_forming(flow)) {
 		reply_no_link(run);
 		return;
 	}
 	flow->config_link = smc_llc_carrier(flow, SMC_LLC_NO_LINK);
 	note_attempt(run);
-	begin_link(run, target);
+	begin_link(run);
 	if (has_rnic)
 		create(run, &rnic);
 	else
@@ -288,7 +287,7 @@ void smc_llc_add_abandon(struct smc_llc_run *run)
 {
 	struct smc_llc_flow *flow = run->flow;
 
-	if (flow->config != SMC_LLC_CONFIG_HELD && new_link(run)->is_spare)
+	if (flow->config != SMC_LLC_CONFIG_HELD)
 		smc_llc_link_destroy(run, flow->config_target, false);
 	smc_llc_config_done(run);
 }
@@ -388,7 +387,7 @@ static u8 accepted_link(const struct smc_llc_flow *flow, u8 num)
 
 	for (i = 0; i < SMC_LLC_LINKS; i++)
 		if (flow->link[i].is_spare && (!num || flow->link[i].num == num) &&
-		    !(flow->config == SMC_LLC_CONFIG_CREATE && flow->config_target == i))
+		    flow->config != SMC_LLC_CONFIG_CREATE)
 			return i;
 	return SMC_LLC_NO_LINK;
 }
@@ -404,7 +403,7 @@ static void on_late_rejection(struct smc_llc_run *run, u8 link, u8 num)
 
 	if (target != SMC_LLC_NO_LINK) {
 		smc_llc_ask(run, SMC_LLC_ACT_STALE, link);
-		if (flow->config != SMC_LLC_CONFIG_NONE && flow->config_target == target)
+		if (flow->config_target == target)
 			smc_llc_config_done(run);
 		if (flow->link[target].state == SMC_LLC_LINK_FORMING)
 			smc_llc_arm_retry(run, true);
@@ -553,7 +552,6 @@ static void not_created_in_time(struct smc_llc_run *run)
 	struct smc_llc_flow *flow = run->flow;
 	bool was_bare = new_link(run)->is_bare;
 	struct smc_llc_end rnic;
-	u8 target;
 
 	if (!flow->params.is_server) {
 		reject_created(run);
@@ -562,9 +560,8 @@ static void not_created_in_time(struct smc_llc_run *run)
 	}
 	smc_llc_candidate(flow, &new_link(run)->local)->last = SMC_LLC_OFFER_REFUSED;
 	smc_llc_link_destroy(run, flow->config_target, false);
-	target = smc_llc_link_in(flow, SMC_LLC_LINK_FREE);
-	if (smc_llc_is_forming(flow) && !was_bare && target != SMC_LLC_NO_LINK) {
-		begin_link(run, target);
+	if (smc_llc_is_forming(flow) && !was_bare) {
+		begin_link(run);
 		create_bare(run);
 		return;
 	}
@@ -656,14 +653,9 @@ void smc_llc_add_prepared(struct smc_llc_run *run, u8 link, bool ok)
 
 	if (flow->config != SMC_LLC_CONFIG_PREPARE || flow->config_target != link)
 		return;
-	if (!ok && flow->params.is_server) {
+	if (!ok) {
 		smc_llc_link_lost(run, link, SMC_LLC_WHY_NOT_PREPARED,
 				  SMC_LLC_DELETE_LOST_PATH);
-		return;
-	}
-	if (!ok) {
-		reject_created(run);
-		smc_llc_arm_retry(run, true);
 		return;
 	}
 	if (flow->params.has_long_add_link) {
@@ -761,11 +753,6 @@ void smc_llc_add_stored(struct smc_llc_run *run, u8 link, bool ok)
 
 	if (flow->config != SMC_LLC_CONFIG_STORE || flow->config_target != link)
 		return;
-	if (!ok && is_long && !flow->params.is_server) {
-		reject_created(run);
-		smc_llc_arm_retry(run, true);
-		return;
-	}
 	if (!ok) {
 		smc_llc_link_lost(run, link, SMC_LLC_WHY_ADD_LINK_KEYS,
 				  SMC_LLC_DELETE_PROTOCOL);
@@ -907,7 +894,7 @@ static void target_gone(struct smc_llc_run *run)
 			 flow->params.has_long_add_link);
 
 	/* The client's answer will show whether it knows the link. */
-	if (flow->params.is_server && flow->config == SMC_LLC_CONFIG_ADD_LINK)
+	if (flow->config == SMC_LLC_CONFIG_ADD_LINK)
 		return;
 	if (flow->config == SMC_LLC_CONFIG_CREATE && flow->params.is_server) {
 		smc_llc_add_abandon(run);
@@ -974,19 +961,17 @@ void smc_llc_add_start_next(struct smc_llc_run *run)
 	struct smc_llc_flow *flow = run->flow;
 	struct smc_llc_end rnic;
 
-	if (flow->next_add || flow->phase != SMC_LLC_UP || !smc_llc_may_begin(flow) ||
-	    smc_llc_is_any_ending(flow))
+	if (flow->next_add || !smc_llc_may_begin(flow) || smc_llc_is_any_ending(flow))
 		return;
 	if (flow->add_pause != SMC_LLC_NO_DEADLINE || flow->backoff_end)
 		return;
-	/* Wait for the index of the last link. */
-	if (smc_llc_nr_in(flow, SMC_LLC_LINK_GOING) &&
-	    smc_llc_link_in(flow, SMC_LLC_LINK_FREE) == SMC_LLC_NO_LINK)
+	/* Wait for the index of a link. */
+	if (smc_llc_link_in(flow, SMC_LLC_LINK_FREE) == SMC_LLC_NO_LINK)
 		return;
 	flow->next_add = SMC_LLC_NO_DEADLINE;
 	if (flow->params.is_server) {
 		smc_llc_add_begin(run);
-	} else if (flow->has_rnics && smc_llc_pick_notice(flow, &rnic)) {
+	} else if (smc_llc_pick_notice(flow, &rnic)) {
 		/* No answer is due, so repeat the notice while redundancy is missing. */
 		if (smc_llc_nr_symmetric(flow) < 2)
 			smc_llc_arm_retry(run, false);

@@ -145,7 +145,7 @@ static void on_request_of_server(struct smc_llc_run *run, u8 link,
 		return;
 	}
 	/* One exchange at a time: the server has dropped its ADD LINK. */
-	if (smc_llc_is_adding(flow) && flow->config != SMC_LLC_CONFIG_CONFIRMED)
+	if (smc_llc_is_adding(flow))
 		smc_llc_add_abandon(run);
 	if (smc_llc_is_forming(flow) && !target) {
 		reply(run, link, dl->link_num, 0, SMC_LLC_SENT_OTHER);
@@ -207,8 +207,7 @@ static void on_request_of_client(struct smc_llc_run *run, u8 link,
 		return;
 	}
 	if (lnk->is_spare ||
-	    (is_failure(flow, dl) && smc_llc_carrier(flow, target) != SMC_LLC_NO_LINK &&
-	     flow->phase == SMC_LLC_UP)) {
+	    (is_failure(flow, dl) && smc_llc_carrier(flow, target) != SMC_LLC_NO_LINK)) {
 		smc_llc_link_lost(run, target, SMC_LLC_WHY_PEER_DELETED, dl->reason);
 	} else if (smc_llc_is_in_use(lnk)) {
 		mark_leaving(lnk, dl->is_orderly, dl->reason, SMC_LLC_WHY_PEER_DELETED);
@@ -392,7 +391,7 @@ void smc_llc_delete_sent(struct smc_llc_run *run, u8 target)
 {
 	struct smc_llc_flow *flow = run->flow;
 
-	if (target >= SMC_LLC_LINKS || flow->link[target].state != SMC_LLC_LINK_AGREED ||
+	if (flow->link[target].state != SMC_LLC_LINK_AGREED ||
 	    flow->phase == SMC_LLC_TERMINATING)
 		return;
 	/* The only link: the group ends next. */
@@ -433,7 +432,7 @@ static void clear_timer(struct smc_llc_run *run)
 	u8 i;
 
 	for (i = 0; i < SMC_LLC_LINKS; i++, lnk++)
-		if (lnk->data == SMC_LLC_DATA_CLEARING && run->now >= lnk->deadline)
+		if (run->now >= lnk->deadline)
 			smc_llc_link_cleared(run, i);
 }
 
@@ -509,7 +508,7 @@ void smc_llc_delete_settle(struct smc_llc_run *run)
 	/* A lost link never reports whether a reply was sent. */
 	for (i = 0, lnk = flow->link; i < SMC_LLC_LINKS; i++, lnk++)
 		if ((lnk->state == SMC_LLC_LINK_DELETING || lnk->state == SMC_LLC_LINK_AGREED) &&
-		    lnk->notice_link != i && smc_llc_is_dead_end(flow, lnk->notice_link))
+		    smc_llc_is_dead_end(flow, lnk->notice_link))
 			destroy_agreed(run, i);
 }
 
@@ -768,7 +767,7 @@ void smc_llc_end_over(struct smc_llc_run *run)
 
 /**
  * smc_llc_end_settle() - send DELETE LINK for all on another link if its carrier is lost
- * @run: current call
+ * @run: current call, SMC_LLC_TERMINATING
  *
  * RFC 7609 C.7.1; ERR-36, ERR-37, AMB-53.
  */
@@ -776,7 +775,7 @@ void smc_llc_end_settle(struct smc_llc_run *run)
 {
 	struct smc_llc_flow *flow = run->flow;
 
-	if (flow->phase == SMC_LLC_TERMINATING && !is_working(flow, flow->end_link))
+	if (!is_working(flow, flow->end_link))
 		smc_llc_end_begin(run, flow->end_link, flow->end_reason, flow->end_is_orderly,
 				  flow->end_why);
 }

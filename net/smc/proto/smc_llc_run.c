@@ -286,7 +286,7 @@ static const u8 llc_data_moves[SMC_LLC_DATA_NR_STATES] = {
  */
 bool smc_llc_link_move(struct smc_llc_link *lnk, enum smc_llc_link_state to)
 {
-	if (to >= SMC_LLC_LINK_NR_STATES || !(llc_link_moves[lnk->state] & BIT(to)))
+	if (!(llc_link_moves[lnk->state] & BIT(to)))
 		return false;
 	lnk->state = to;
 	if (!smc_llc_is_in_use(lnk)) {
@@ -305,7 +305,7 @@ bool smc_llc_link_move(struct smc_llc_link *lnk, enum smc_llc_link_state to)
  */
 bool smc_llc_data_move(struct smc_llc_link *lnk, enum smc_llc_data to)
 {
-	if (to >= SMC_LLC_DATA_NR_STATES || !(llc_data_moves[lnk->data] & BIT(to)))
+	if (!(llc_data_moves[lnk->data] & BIT(to)))
 		return false;
 	lnk->data = to;
 	return true;
