@@ -657,6 +657,18 @@ static struct lab *lab_up_server_deleting(struct kunit *test, bool is_deployed)
 	return lab;
 }
 
+/* A client has accepted the offer of link @num, index 1, and waits for ADD LINK CONTINUATION. */
+static void lab_accept(struct lab *lab, u8 num)
+{
+	struct smc_llc_msg msg = say_add_link(7, num, SMC_MTU_1024, false);
+
+	lab_tell_rnic(lab, CLIENT);
+	lab->side[CLIENT].nr_out = 0;
+	lab_say(lab, CLIENT, &msg);
+	lab_hear(lab, CLIENT, SMC_LLC_ADD_LINK, true);
+	KUNIT_ASSERT_EQ(lab->test, lab->side[CLIENT].flow.config, SMC_LLC_CONFIG_ADD_CONT);
+}
+
 static const struct dialect_param {
 	const char *name;
 	bool server;
@@ -825,6 +837,21 @@ static void rejection_without_a_link_number_sl_12_amb_40(struct kunit *test)
 	lab_say(lab, SERVER, &msg);
 	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_up, 1);
 	KUNIT_EXPECT_EQ(test, lab->side[SERVER].flow.link[0].state, SMC_LLC_LINK_ACTIVE);
+
+	/* it refuses the RNIC as one with a number does */
+	lab = lab_up_facing(test, SERVER, true);
+	lab_tell_rnic(lab, SERVER);
+	lab_pump(lab);
+	lab_hear(lab, SERVER, SMC_LLC_ADD_LINK, false);
+	lab_say(lab, SERVER, &msg);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].flow.candidate[0].last, SMC_LLC_OFFER_REFUSED);
+	lab_expect_alive(lab, SERVER);
+
+	/* an acceptance needs the number */
+	lab = lab_up_server_adding(test, true);
+	msg = say_add_link(7, 0, SMC_MTU_1024, true);
+	lab_say(lab, SERVER, &msg);
+	lab_expect_terminated(lab, SERVER, SMC_LLC_WHY_OUT_OF_SYNC);
 }
 
 static void client_says_no_path_sl_06_sl_11(struct kunit *test)
@@ -1306,6 +1333,8 @@ static const struct sync_param {
 	{ SMC_LLC_CONFIRM_LINK, true, false, ".xxxxxxx" },
 	{ SMC_LLC_ADD_LINK, false, false, "x....x.." },
 	{ SMC_LLC_ADD_LINK, true, false, "x.x..xxx" },
+	{ SMC_LLC_REQ_ADD_LINK, false, false, "x....xxx" },
+	{ SMC_LLC_REQ_ADD_LINK, true, false, "xxxxxx.." },
 	{ SMC_LLC_ADD_LINK_CONT, false, false, "xxxxxxxx" },
 	{ SMC_LLC_ADD_LINK_CONT, true, false, "xxxxxxxx" },
 	{ SMC_LLC_DELETE_LINK, false, false, "x....x.." },
@@ -1355,8 +1384,9 @@ static struct smc_llc_msg say_for(struct lab *lab, int from, const struct sync_p
 		break;
 	}
 	msg.is_reply = param->is_reply;
+	/* an offer has a new number */
 	if (!param->is_reply && param->type == SMC_LLC_ADD_LINK)
-		msg.add_link.is_rejected = false;
+		msg.add_link = (struct smc_llc_add_link){ .link_num = 77 };
 	return msg;
 }
 
@@ -2822,6 +2852,7 @@ static void client_add_link_crosses_ser_07(struct kunit *test)
 static void client_add_link_waits_ser_12_ser_17(struct kunit *test)
 {
 	struct lab *lab = lab_up_server_deleting(test, false);
+	struct smc_llc_event give_up = { .type = SMC_LLC_EV_REQ_DELETE_LINK, .link = 1 };
 	struct smc_llc_msg add = say_add_link(7, 0, 0, false);
 	struct smc_llc_msg msg;
 
@@ -2839,6 +2870,15 @@ static void client_add_link_waits_ser_12_ser_17(struct kunit *test)
 	msg = say_confirm_rkey(5, 0, true);
 	lab_say(lab, SERVER, &msg);
 	lab_hear(lab, SERVER, SMC_LLC_ADD_LINK, false);
+
+	/* until another link is clear and deleted */
+	lab = lab_up_facing(test, SERVER, false);
+	lab_more_links(lab, SERVER, 1, 9);
+	give_up.terminate.is_orderly = true;
+	lab_feed(lab, SERVER, &give_up);
+	KUNIT_ASSERT_EQ(test, lab->side[SERVER].flow.config, SMC_LLC_CONFIG_CLEAR_LINK);
+	lab_say(lab, SERVER, &add);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].flow.next_add, 0);
 }
 
 static void client_add_link_at_the_maximum_addl_05_addl_09_maxl_10(struct kunit *test)
@@ -2914,7 +2954,10 @@ static void later_spare_fails_and_nothing_else(struct kunit *test)
 
 	lab->side[SERVER].spare_fails = true;
 	lab_want_link(lab, SERVER);
+	/* later no bare queue pair takes its place */
+	lab->side[SERVER].spare_fails = false;
 	lab_pump(lab);
+	lab->side[SERVER].spare_fails = true;
 	lab_expect_silence(lab, SERVER);
 	lab_expect_alive(lab, SERVER);
 	KUNIT_EXPECT_EQ(test, lab->side[SERVER].flow.link[1].state, SMC_LLC_LINK_FREE);
@@ -3326,6 +3369,14 @@ static void unknown_link_of_the_server_amb_64(struct kunit *test)
 	lab_feed(lab, CLIENT, &ev);
 	lab_hear(lab, CLIENT, SMC_LLC_DELETE_LINK, false);
 	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].flow.link[1].state, SMC_LLC_LINK_REPORTED);
+	/* no other reply does, nor the completion of an earlier one of this side */
+	msg.delete_link.reason = 0;
+	lab_say(lab, CLIENT, &msg);
+	ev = (struct smc_llc_event){ .type = SMC_LLC_EV_SENT, .ok = true };
+	ev.cookie = SMC_LLC_SENT_DELETE_REPLY | 1 << SMC_LLC_SENT_SHIFT;
+	lab_feed(lab, CLIENT, &ev);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].flow.link[1].state, SMC_LLC_LINK_REPORTED);
+	msg.delete_link.reason = SMC_LLC_DELETE_UNKNOWN_LINK;
 	lab_say(lab, CLIENT, &msg);
 	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].flow.link[1].state, SMC_LLC_LINK_FREE);
 	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_terminated, 0);
@@ -3429,20 +3480,23 @@ static void link_is_given_up_after_its_exchanges_ser_19(struct kunit *test)
 {
 	struct smc_llc_event give_up = { .type = SMC_LLC_EV_REQ_DELETE_LINK };
 	struct smc_llc_event ev = { .type = SMC_LLC_EV_MSG };
+	enum { OWN, REMOTE, CONFIG, EXCHANGES } kind;
 	struct lab *lab;
-	int is_own, idx;
+	int idx;
 
 	give_up.terminate.reason = SMC_LLC_DELETE_OPERATOR;
 	give_up.terminate.is_orderly = true;
-	for (is_own = 0; is_own < 2; is_own++) {
-		for (idx = 0; idx < 2; idx++) {
+	for (kind = 0; kind < EXCHANGES; kind++) {
+		for (idx = 0; idx <= 2; idx += 2) {
 			lab = lab_up_facing(test, CLIENT, true);
-			lab_more_links(lab, CLIENT, 1, 2);
+			if (kind == CONFIG)
+				lab_accept(lab, 3);
+			lab_more_links(lab, CLIENT, 2, 9);
 			lab->side[CLIENT].keeps_results = true;
 			ev.msg = say_delete_rkey(5, false);
-			if (is_own)
+			if (kind == OWN)
 				lab_rkey(lab, CLIENT, true, 5, 1);
-			else
+			else if (kind == REMOTE)
 				lab_feed(lab, CLIENT, &ev);
 			/* the exchange is on link 0 */
 			give_up.link = idx;
@@ -3486,6 +3540,484 @@ static void pause_after_a_withdrawn_link_is_deployed_amb_40(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, lab->side[SERVER].flow.add_pause,
 				deployed ? lab->now + lab_timers().reply : SMC_LLC_NO_DEADLINE);
 	}
+}
+
+/* It may omit the number (AMB-40), but not name a link that was never offered. */
+static void late_rejection_ends_the_pause_once_err_54(struct kunit *test)
+{
+	static const u8 nums[] = { 0, 77 };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(nums); i++) {
+		struct lab *lab = lab_up_server_deleting(test, true);
+		struct smc_llc_msg msg = say_delete(3, false, true);
+
+		msg.delete_link.is_orderly = false;
+		lab_say(lab, SERVER, &msg);
+		msg = say_reject(nums[i]);
+		lab_say(lab, SERVER, &msg);
+		if (!nums[i]) {
+			KUNIT_EXPECT_EQ(test, lab->side[SERVER].flow.add_pause,
+					SMC_LLC_NO_DEADLINE);
+			lab_expect_alive(lab, SERVER);
+			lab_say(lab, SERVER, &msg);
+		}
+		lab_expect_terminated(lab, SERVER, SMC_LLC_WHY_OUT_OF_SYNC);
+	}
+}
+
+/* It ends the deletion of the link it names, and of no other. */
+static void late_rejection_ends_its_own_exchange_ser_02(struct kunit *test)
+{
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_LINK_BROKEN, .link = 1 };
+	struct lab *lab = lab_up_facing(test, SERVER, true);
+	struct smc_llc_flow *flow = &lab->side[SERVER].flow;
+	struct smc_llc_msg msg;
+
+	lab_more_links(lab, SERVER, 1, 9);
+	flow->max_links = 3;
+	lab_want_link(lab, SERVER);
+	lab_pump(lab);
+	lab_hear(lab, SERVER, SMC_LLC_ADD_LINK, false);
+	lab_feed(lab, SERVER, &ev);
+	msg = say_add_link(7, 3, SMC_MTU_1024, true);
+	lab_say(lab, SERVER, &msg);
+	msg = lab_hear(lab, SERVER, SMC_LLC_DELETE_LINK, false);
+	KUNIT_ASSERT_EQ(test, msg.delete_link.link_num, 9);
+	KUNIT_ASSERT_EQ(test, flow->link[2].state, SMC_LLC_LINK_LOST);
+	msg = say_reject(3);
+	lab_say(lab, SERVER, &msg);
+	KUNIT_EXPECT_EQ(test, flow->link[2].state, SMC_LLC_LINK_FREE);
+	KUNIT_EXPECT_EQ(test, flow->config, SMC_LLC_CONFIG_DELETE_LINK);
+	lab_expect_silence(lab, SERVER);
+}
+
+/* An acceptance counts once, and on the link of the offer. */
+static void acceptance_that_is_not_due_err_46_err_54(struct kunit *test)
+{
+	struct smc_llc_event ev = {
+		.type = SMC_LLC_EV_MSG, .link = 2, .msg = say_add_link(7, 3, SMC_MTU_1024, true),
+	};
+	struct lab *lab = lab_up_server_adding(test, true);
+	struct smc_llc_flow *flow = &lab->side[SERVER].flow;
+
+	lab_more_links(lab, SERVER, 2, 9);
+	lab_feed(lab, SERVER, &ev);
+	KUNIT_EXPECT_EQ(test, flow->config, SMC_LLC_CONFIG_ADD_LINK);
+	KUNIT_EXPECT_EQ(test, flow->link[2].why, SMC_LLC_WHY_OUT_OF_SYNC);
+
+	lab = lab_up_server_deleting(test, true);
+	flow = &lab->side[SERVER].flow;
+	lab_say(lab, SERVER, &ev.msg);
+	KUNIT_EXPECT_EQ(test, flow->config, SMC_LLC_CONFIG_DELETE_LINK);
+	KUNIT_EXPECT_EQ(test, flow->link[1].state, SMC_LLC_LINK_DELETING);
+	lab_expect_alive(lab, SERVER);
+}
+
+/* An offer without a queue pair is declined; one for a link in use is out of sync. */
+static void offer_that_cannot_be_used_sl_11_err_54(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, CLIENT, false);
+	struct smc_llc_msg msg = say_add_link(7, 3, SMC_MTU_1024, false);
+
+	lab_tell_rnic(lab, CLIENT);
+	lab->side[CLIENT].nr_out = 0;
+	msg.add_link.end.qpn = 0;
+	lab_say(lab, CLIENT, &msg);
+	msg = lab_hear(lab, CLIENT, SMC_LLC_ADD_LINK, true);
+	KUNIT_EXPECT_TRUE(test, msg.add_link.is_rejected);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_created, 0);
+	lab_expect_alive(lab, CLIENT);
+	msg = say_add_link(7, 1, SMC_MTU_1024, false);
+	lab_say(lab, CLIENT, &msg);
+	lab_expect_terminated(lab, CLIENT, SMC_LLC_WHY_OUT_OF_SYNC);
+}
+
+/* The first offer has not been answered yet, so it leaves nothing. */
+static void offer_replaces_one_that_waits_err_29_ser_18(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, CLIENT, false);
+	struct smc_llc_msg msg = say_add_link(7, 3, SMC_MTU_1024, false);
+
+	lab_tell_rnic(lab, CLIENT);
+	lab->side[CLIENT].nr_out = 0;
+	lab_rkey(lab, CLIENT, false, 5, 1);
+	lab_hear(lab, CLIENT, SMC_LLC_CONFIRM_RKEY, false);
+	lab_say(lab, CLIENT, &msg);
+	KUNIT_ASSERT_EQ(test, lab->side[CLIENT].flow.config, SMC_LLC_CONFIG_HELD);
+	msg.add_link.link_num = 4;
+	lab_say(lab, CLIENT, &msg);
+	lab_expect_silence(lab, CLIENT);
+	msg = say_confirm_rkey(5, 0, true);
+	lab_say(lab, CLIENT, &msg);
+	msg = lab_hear(lab, CLIENT, SMC_LLC_ADD_LINK, true);
+	KUNIT_EXPECT_EQ(test, msg.add_link.link_num, 4);
+	KUNIT_EXPECT_FALSE(test, msg.add_link.is_rejected);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_dropped, 0);
+	lab_expect_alive(lab, CLIENT);
+}
+
+/* The next message for the link that the test offers as number @num, index 1. */
+static void lab_say_on_offered(struct lab *lab, u8 type, u8 num, u8 nr_rtokens)
+{
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_MSG, .link = 1 };
+	struct smc_llc_msg cont = { .type = SMC_LLC_ADD_LINK_CONT };
+
+	ev.msg = say_confirm_link(lab, SERVER, num);
+	ev.msg.confirm_link.end = say_add_link(7, num, SMC_MTU_1024, false).add_link.end;
+	cont.add_link_cont.link_num = num;
+	cont.add_link_cont.nr_rtokens = nr_rtokens;
+	if (type == SMC_LLC_CONFIRM_LINK)
+		lab_feed(lab, CLIENT, &ev);
+	else
+		lab_say(lab, CLIENT, &cont);
+}
+
+/* First contact: the second link is confirmed, and the reply is being sent. */
+static struct lab *lab_client_confirmed(struct kunit *test)
+{
+	struct lab *lab = lab_client_waits_add(test, false);
+
+	lab_accept(lab, 2);
+	lab_say_on_offered(lab, SMC_LLC_ADD_LINK_CONT, 2, 0);
+	lab->side[CLIENT].keeps_results = true;
+	lab_say_on_offered(lab, SMC_LLC_CONFIRM_LINK, 2, 0);
+	lab->side[CLIENT].nr_out = 0;
+	KUNIT_ASSERT_EQ(test, lab->side[CLIENT].flow.config, SMC_LLC_CONFIG_CONFIRMED);
+	return lab;
+}
+
+static void confirmed_link_stays_sl_16_sl_17(struct kunit *test)
+{
+	struct smc_llc_msg says[] = {
+		say_add_link(8, 3, SMC_MTU_1024, false), say_delete(2, false, false),
+	};
+	struct smc_llc_event sent = {
+		.type = SMC_LLC_EV_SENT, .ok = true, .link = 2, .cookie = SMC_LLC_SENT_CONFIRM_LINK,
+	};
+	struct smc_llc_flow *flow;
+	struct lab *lab;
+	unsigned int i;
+
+	/* an offer does not end it, and its deletion not the group */
+	for (i = 0; i < ARRAY_SIZE(says); i++) {
+		lab = lab_client_confirmed(test);
+		flow = &lab->side[CLIENT].flow;
+		lab_say(lab, CLIENT, &says[i]);
+		KUNIT_EXPECT_EQ(test, flow->link[1].state,
+				i ? SMC_LLC_LINK_AGREED : SMC_LLC_LINK_ACTIVE);
+		KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_dropped, 0);
+		KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_failed, 0);
+	}
+	/* data waits for its own reply, and that needs no other link */
+	lab = lab_client_confirmed(test);
+	flow = &lab->side[CLIENT].flow;
+	flow->config_link = 2;
+	lab_feed(lab, CLIENT, &sent);
+	KUNIT_EXPECT_EQ(test, flow->config, SMC_LLC_CONFIG_CONFIRMED);
+	sent.link = 1;
+	lab_feed(lab, CLIENT, &sent);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_up, 1);
+}
+
+/* A message about another link than the new one, or on another, does not continue it. */
+static void new_link_is_the_one_that_was_offered_err_43_err_47_err_54(struct kunit *test)
+{
+	static const struct {
+		const char *what;
+		bool is_stored;		/* its keys are */
+		u8 type, link, num, victim;
+		enum smc_llc_why why;
+	} rows[] = {
+		{ "keys for another link", false, SMC_LLC_ADD_LINK_CONT, 0, 77, 0,
+		  SMC_LLC_WHY_OUT_OF_SYNC },
+		{ "keys on another link", false, SMC_LLC_ADD_LINK_CONT, 2, 3, 2,
+		  SMC_LLC_WHY_OUT_OF_SYNC },
+		{ "confirmed before the keys", false, SMC_LLC_CONFIRM_LINK, 1, 3, 1,
+		  SMC_LLC_WHY_OUT_OF_SYNC },
+		{ "confirmed on another link", true, SMC_LLC_CONFIRM_LINK, 2, 3, 2,
+		  SMC_LLC_WHY_OUT_OF_SYNC },
+		{ "confirmed as another link", true, SMC_LLC_CONFIRM_LINK, 1, 4, 1,
+		  SMC_LLC_WHY_CONFIRM_LINK_DATA },
+	};
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_MSG };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct lab *lab = lab_up_facing(test, CLIENT, false);
+
+		lab_accept(lab, 3);
+		lab_more_links(lab, CLIENT, 2, 9);
+		if (rows[i].is_stored)
+			lab_say_on_offered(lab, SMC_LLC_ADD_LINK_CONT, 3, 0);
+		ev.link = rows[i].link;
+		ev.msg = (struct smc_llc_msg){ .type = rows[i].type };
+		ev.msg.add_link_cont.link_num = rows[i].num;
+		if (rows[i].type == SMC_LLC_CONFIRM_LINK) {
+			ev.msg = say_confirm_link(lab, SERVER, rows[i].num);
+			ev.msg.confirm_link.end = lab->side[CLIENT].flow.link[1].peer;
+		}
+		lab_feed(lab, CLIENT, &ev);
+		KUNIT_EXPECT_EQ_MSG(test, lab->side[CLIENT].flow.link[rows[i].victim].why,
+				    rows[i].why, "%s", rows[i].what);
+	}
+}
+
+/* Late results of a link that was dropped do not count for the next one. */
+static void results_count_for_their_own_link(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, CLIENT, false);
+	struct smc_llc_flow *flow = &lab->side[CLIENT].flow;
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_LINK_PREPARED, .ok = true, .link = 2 };
+	struct smc_llc_msg msg = say_add_link(7, 3, SMC_MTU_1024, false);
+
+	lab_tell_rnic(lab, CLIENT);
+	lab->side[CLIENT].nr_out = 0;
+	lab_pump(lab);
+	lab->side[CLIENT].keeps_results = true;
+	lab_say(lab, CLIENT, &msg);
+	lab->side[CLIENT].keeps_results = false;
+	lab_work(lab, CLIENT);
+	KUNIT_ASSERT_EQ(test, flow->config, SMC_LLC_CONFIG_PREPARE);
+	lab_feed(lab, CLIENT, &ev);
+	KUNIT_EXPECT_EQ(test, flow->config, SMC_LLC_CONFIG_PREPARE);
+	lab_pump(lab);
+	lab->side[CLIENT].keeps_results = true;
+	lab_say_on_offered(lab, SMC_LLC_ADD_LINK_CONT, 3, 1);
+	KUNIT_ASSERT_EQ(test, flow->config, SMC_LLC_CONFIG_STORE);
+	ev.type = SMC_LLC_EV_PAIRS_STORED;
+	lab_feed(lab, CLIENT, &ev);
+	KUNIT_EXPECT_EQ(test, flow->config, SMC_LLC_CONFIG_STORE);
+}
+
+/* The server deletes a link while the client still creates its end: that is the answer. */
+static void offer_that_is_deleted_needs_no_answer_dell_05(struct kunit *test)
+{
+	struct lab *lab = lab_up_client_offered(test);
+	struct smc_llc_msg msg = say_delete(3, false, false);
+
+	lab_say(lab, CLIENT, &msg);
+	lab_hear(lab, CLIENT, SMC_LLC_DELETE_LINK, true);
+	lab_expect_silence(lab, CLIENT);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].flow.config, SMC_LLC_CONFIG_NONE);
+	lab_expect_alive(lab, CLIENT);
+}
+
+/* RNICs that still free the links of earlier offers leave no index: a peer can cause that. */
+static void offer_without_a_free_index_is_declined_sl_11(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, CLIENT, false);
+	struct smc_llc_msg msg = say_add_link(7, 3, SMC_MTU_1024, false);
+	u8 i;
+
+	lab_tell_rnic(lab, CLIENT);
+	lab->side[CLIENT].nr_out = 0;
+	for (i = 1; i < SMC_LLC_LINKS; i++)
+		lab->side[CLIENT].flow.link[i].state = SMC_LLC_LINK_GOING;
+	lab_say(lab, CLIENT, &msg);
+	KUNIT_EXPECT_TRUE(test, lab_hear(lab, CLIENT, SMC_LLC_ADD_LINK, true).add_link.is_rejected);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_created, 0);
+	lab_expect_alive(lab, CLIENT);
+}
+
+/* No further RNIC: the server does not try the same one again at once. */
+static void rnic_that_hangs_is_not_tried_again_at_once_err_56(struct kunit *test)
+{
+	int has_rnics;
+
+	for (has_rnics = 0; has_rnics < 2; has_rnics++) {
+		struct lab *lab = lab_up_facing(test, SERVER, true);
+		struct smc_llc_flow *flow = &lab->side[SERVER].flow;
+
+		lab->side[SERVER].keeps_results = true;
+		if (has_rnics)
+			lab_tell_rnic(lab, SERVER);
+		else
+			lab_want_link(lab, SERVER);
+		KUNIT_ASSERT_EQ(test, flow->config, SMC_LLC_CONFIG_CREATE);
+		lab->now += lab_timers().reply;
+		lab_tick(lab, SERVER, lab->now);
+		KUNIT_EXPECT_EQ(test, flow->config, SMC_LLC_CONFIG_NONE);
+		KUNIT_EXPECT_EQ(test, flow->next_add, SMC_LLC_NO_DEADLINE);
+	}
+}
+
+/* An RNIC that appears while the bare queue pair is created does not turn it into a link. */
+static void bare_offer_is_the_last_attempt_amb_28(struct kunit *test)
+{
+	struct lab *lab = lab_server_waits_confirm(test, false);
+	struct lab_side *server = &lab->side[SERVER];
+	struct smc_llc_msg msg = say_confirm_link(lab, CLIENT, 1);
+	struct smc_llc_event rnics = { .type = SMC_LLC_EV_RNICS, .rnics.count = 1 };
+
+	server->spare_fails = true;
+	server->keeps_results = true;
+	lab_say(lab, SERVER, &msg);
+	server->keeps_results = false;
+	while (!server->flow.link[1].is_bare)
+		KUNIT_ASSERT_TRUE(test, lab_work(lab, SERVER));
+	server->spare_fails = false;
+	rnics.rnics.rnic[0].mac[5] = 99;
+	lab_feed(lab, SERVER, &rnics);
+	lab_pump(lab);
+	KUNIT_EXPECT_EQ(test, server->nr_created, 0);
+	lab_expect_failed(lab, SERVER, SMC_LLC_FAIL_DECLINE, SMC_LLC_WHY_NO_SPARE);
+}
+
+/* No notice without an RNIC, and none before a link that ends is deleted. */
+static void notice_needs_an_rnic_and_its_turn_addl_06_ser_02(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, CLIENT, true);
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_RNICS };
+	struct smc_llc_msg msg;
+
+	lab_feed(lab, CLIENT, &ev);
+	lab_want_link(lab, CLIENT);
+	lab_expect_silence(lab, CLIENT);
+
+	lab_more_links(lab, CLIENT, 1, 9);
+	lab->side[CLIENT].flow.max_links = 3;
+	ev = (struct smc_llc_event){ .type = SMC_LLC_EV_LINK_BROKEN, .link = 1 };
+	lab_feed(lab, CLIENT, &ev);
+	lab_hear(lab, CLIENT, SMC_LLC_DELETE_LINK, false);
+	lab_tell_rnic(lab, CLIENT);
+	lab_expect_silence(lab, CLIENT);
+	msg = say_delete(9, false, false);
+	lab_say(lab, CLIENT, &msg);
+	lab_hear(lab, CLIENT, SMC_LLC_DELETE_LINK, true);
+	lab_hear(lab, CLIENT, SMC_LLC_ADD_LINK, false);
+}
+
+/* DELETE LINK about one link leaves another that is reported, and the time of its own. */
+static void delete_link_is_about_one_link_dell_05(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, CLIENT, true);
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_LINK_BROKEN, .link = 1 };
+	struct smc_llc_flow *flow = &lab->side[CLIENT].flow;
+	u64 deadline;
+
+	lab_more_links(lab, CLIENT, 1, 9);
+	lab_more_links(lab, CLIENT, 2, 10);
+	lab->side[CLIENT].keeps_results = true;
+	/* the last link that was added */
+	flow->config_target = 1;
+	lab_feed(lab, CLIENT, &ev);
+	KUNIT_ASSERT_EQ(test, flow->link[1].state, SMC_LLC_LINK_REPORTED);
+	ev = (struct smc_llc_event){ .type = SMC_LLC_EV_MSG, .msg = say_delete(10, false, false) };
+	lab_feed(lab, CLIENT, &ev);
+	KUNIT_EXPECT_EQ(test, flow->link[1].state, SMC_LLC_LINK_REPORTED);
+	/* again, while it is cleared: the time is that of the first request */
+	KUNIT_ASSERT_EQ(test, flow->link[2].data, SMC_LLC_DATA_CLEARING);
+	deadline = flow->link[2].deadline;
+	lab->now++;
+	lab_feed(lab, CLIENT, &ev);
+	KUNIT_EXPECT_EQ(test, flow->link[2].deadline, deadline);
+}
+
+/* A link that carries the request about itself is not cleared: nothing else may be left. */
+static void delete_link_on_the_link_itself_dell_06(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, CLIENT, true);
+	struct smc_llc_msg msg = say_delete(1, false, false);
+
+	lab_more_links(lab, CLIENT, 1, 9);
+	lab->side[CLIENT].keeps_results = true;
+	lab_say(lab, CLIENT, &msg);
+	lab_hear(lab, CLIENT, SMC_LLC_TEST_LINK, false);
+	lab_hear(lab, CLIENT, SMC_LLC_DELETE_LINK, true);
+}
+
+/* The client's reply has to name the link of the request. */
+static void delete_link_reply_about_another_link_err_54(struct kunit *test)
+{
+	struct lab *lab = lab_up_server_deleting(test, true);
+	struct smc_llc_msg msg = say_delete(9, false, true);
+
+	lab_more_links(lab, SERVER, 2, 9);
+	lab_say(lab, SERVER, &msg);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].flow.link[0].why, SMC_LLC_WHY_OUT_OF_SYNC);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].flow.link[2].state, SMC_LLC_LINK_ACTIVE);
+}
+
+/* Only what a peer may have caused counts as a short-lived link. */
+static void short_lived_links_of_the_peer_are_counted_err_59(struct kunit *test)
+{
+	static const struct {
+		enum smc_llc_why why;
+		bool is_removed;	/* its RNIC */
+		u8 nr_brief;
+	} rows[] = {
+		{ SMC_LLC_WHY_LINK_BROKEN, false, 1 },
+		{ SMC_LLC_WHY_LINK_BROKEN, true, 0 },
+		{ SMC_LLC_WHY_DELETED, false, 0 },
+		{ SMC_LLC_WHY_NO_LONGER_NEEDED, false, 0 },
+		{ SMC_LLC_WHY_MTU, false, 0 },
+	};
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_LINK_BROKEN, .link = 1 };
+	struct smc_llc_msg msg = say_delete(9, false, true);
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct lab *lab = lab_up_facing(test, SERVER, true);
+		struct smc_llc_flow *flow = &lab->side[SERVER].flow;
+
+		lab_more_links(lab, SERVER, 1, 9);
+		if (!rows[i].is_removed)
+			flow->link[1].local = flow->link[0].local;
+		flow->max_links = 1;
+		lab_tell_rnic(lab, SERVER);
+		lab_feed(lab, SERVER, &ev);
+		KUNIT_ASSERT_EQ(test, flow->link[1].state, SMC_LLC_LINK_DELETING);
+		flow->link[1].why = rows[i].why;
+		lab_say(lab, SERVER, &msg);
+		KUNIT_EXPECT_EQ_MSG(test, flow->nr_brief, rows[i].nr_brief, "row %u", i);
+	}
+}
+
+/* A server without SMC_LLC_EV_RNICS does not replace a link. */
+static void link_without_rnics_is_not_replaced_addl_02(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, SERVER, true);
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_LINK_BROKEN, .link = 1 };
+	struct smc_llc_msg msg = say_delete(9, false, true);
+
+	lab_more_links(lab, SERVER, 1, 9);
+	lab->now += lab_timers().reply;
+	lab_feed(lab, SERVER, &ev);
+	lab_hear(lab, SERVER, SMC_LLC_DELETE_LINK, false);
+	lab_say(lab, SERVER, &msg);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].flow.link[1].state, SMC_LLC_LINK_FREE);
+	lab_expect_silence(lab, SERVER);
+}
+
+/* Version 2: the link that carried REQ ADD LINK fails before the reply. */
+static void request_whose_link_fails_gets_no_reply_addl_06(struct kunit *test)
+{
+	struct smc_llc_event broken = { .type = SMC_LLC_EV_LINK_BROKEN, .link = 1 };
+	struct smc_llc_event req = {
+		.type = SMC_LLC_EV_MSG, .link = 1, .msg.type = SMC_LLC_REQ_ADD_LINK,
+	};
+	struct lab *lab = lab_up_facing(test, SERVER, true);
+	struct smc_llc_flow *flow = &lab->side[SERVER].flow;
+	struct smc_llc_msg msg;
+
+	lab_more_links(lab, SERVER, 1, 9);
+	flow->max_links = 3;
+	flow->params.has_long_add_link = true;
+	lab->side[SERVER].spare_fails = true;
+	lab->side[SERVER].keeps_results = true;
+	lab_want_link(lab, SERVER);
+	lab_feed(lab, SERVER, &req);
+	KUNIT_ASSERT_EQ(test, flow->asked_link, 1);
+	lab_feed(lab, SERVER, &broken);
+	lab->side[SERVER].keeps_results = false;
+	lab_pump(lab);
+	lab_hear(lab, SERVER, SMC_LLC_DELETE_LINK, false);
+	msg = say_delete(9, false, true);
+	lab_say(lab, SERVER, &msg);
+	KUNIT_EXPECT_EQ(test, flow->asked_link, SMC_LLC_NO_LINK);
+	KUNIT_EXPECT_EQ(test, flow->config, SMC_LLC_CONFIG_NONE);
+	lab_expect_silence(lab, SERVER);
 }
 
 /* An acceptance without a queue pair or a valid MTU. */
@@ -3537,6 +4069,184 @@ static void each_link_number_is_gone_by_itself_lid_03(struct kunit *test)
 						other <= num ? is_gone : !is_gone);
 		}
 	}
+}
+
+/* An ADD LINK exchange delays the time limit of a reported link, but not for ever (SER-08). */
+static void reported_link_has_a_last_deadline_err_36(struct kunit *test)
+{
+	int is_over;
+
+	for (is_over = 0; is_over < 2; is_over++) {
+		struct lab *lab = lab_up_facing(test, CLIENT, false);
+		struct smc_llc_event ev = { .type = SMC_LLC_EV_LINK_BROKEN, .link = 2 };
+		struct smc_llc_flow *flow = &lab->side[CLIENT].flow;
+
+		lab_accept(lab, 3);
+		lab_more_links(lab, CLIENT, 2, 9);
+		lab_feed(lab, CLIENT, &ev);
+		KUNIT_ASSERT_EQ(test, flow->link[2].state, SMC_LLC_LINK_REPORTED);
+		flow->link[2].deadline = lab->now;
+		flow->link[2].notice_end = lab->now + !is_over;
+		lab_tick(lab, CLIENT, lab->now);
+		KUNIT_EXPECT_EQ(test, flow->end_why, is_over ? SMC_LLC_WHY_DELETE_LINK_TIMEOUT :
+						     SMC_LLC_WHY_LINK_BROKEN);
+	}
+}
+
+/* The link to delete is clear, but an RKEY exchange of the client comes first. */
+static void delete_link_waits_for_the_clients_exchange_ser_13(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, SERVER, true);
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_REQ_DELETE_LINK, .link = 1 };
+	struct smc_llc_flow *flow = &lab->side[SERVER].flow;
+	struct smc_llc_msg probe;
+
+	lab_more_links(lab, SERVER, 1, 9);
+	lab->side[SERVER].keeps_results = true;
+	ev.terminate.is_orderly = true;
+	lab_feed(lab, SERVER, &ev);
+	probe = lab_hear(lab, SERVER, SMC_LLC_TEST_LINK, false);
+	ev = (struct smc_llc_event){ .type = SMC_LLC_EV_MSG, .msg = say_delete_rkey(5, false) };
+	lab_feed(lab, SERVER, &ev);
+	ev.link = 1;
+	ev.msg = probe;
+	ev.msg.is_reply = true;
+	lab_feed(lab, SERVER, &ev);
+	KUNIT_ASSERT_EQ(test, flow->link[1].data, SMC_LLC_DATA_NONE);
+	lab_expect_silence(lab, SERVER);
+	lab->side[SERVER].keeps_results = false;
+	lab_pump(lab);
+	lab_hear(lab, SERVER, SMC_LLC_DELETE_RKEY, true);
+	lab_hear(lab, SERVER, SMC_LLC_DELETE_LINK, false);
+}
+
+/* The link that carried the request fails: the server will hear no reply, and repeats it. */
+static void deletion_whose_carrier_fails_is_over_dell_05(struct kunit *test)
+{
+	int is_orderly;
+
+	for (is_orderly = 0; is_orderly < 2; is_orderly++) {
+		struct lab *lab = lab_up_facing(test, CLIENT, true);
+		struct smc_llc_event ev = { .type = SMC_LLC_EV_LINK_BROKEN };
+		struct smc_llc_flow *flow = &lab->side[CLIENT].flow;
+		struct smc_llc_msg msg = say_delete(9, false, false);
+
+		lab_more_links(lab, CLIENT, 1, 9);
+		lab_more_links(lab, CLIENT, 2, 10);
+		lab->side[CLIENT].keeps_results = true;
+		msg.delete_link.is_orderly = is_orderly;
+		lab_say(lab, CLIENT, &msg);
+		KUNIT_ASSERT_EQ(test, flow->link[1].state,
+				is_orderly ? SMC_LLC_LINK_DELETING : SMC_LLC_LINK_AGREED);
+		lab_feed(lab, CLIENT, &ev);
+		KUNIT_EXPECT_EQ(test, flow->link[1].state, SMC_LLC_LINK_GOING);
+	}
+}
+
+/* A link whose port has another MTU goes when no other change is under way. */
+static void links_with_another_mtu_go_one_by_one_ser_02(struct kunit *test)
+{
+	static const struct {
+		const char *what;
+		bool is_busy;		/* an RKEY exchange on link 0 */
+		bool is_leaving;	/* so is link 0, when that is over */
+		bool is_broken;		/* link 0 */
+		enum smc_llc_why why;	/* of link 1, whose port has another MTU */
+	} rows[] = {
+		{ "nothing", .why = SMC_LLC_WHY_MTU },
+		{ "an RKEY exchange", .is_busy = true },
+		{ "another link is leaving", .is_busy = true, .is_leaving = true },
+		{ "another link is lost", .is_broken = true },
+	};
+	struct smc_llc_msg reply = say_delete_rkey(5, true);
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct smc_llc_event give_up = { .type = SMC_LLC_EV_REQ_DELETE_LINK };
+		struct smc_llc_event rnics = { .type = SMC_LLC_EV_RNICS, .rnics.count = 1 };
+		struct lab *lab = lab_up_facing(test, CLIENT, true);
+		struct smc_llc_flow *flow = &lab->side[CLIENT].flow;
+
+		lab_more_links(lab, CLIENT, 1, 9);
+		lab_more_links(lab, CLIENT, 2, 10);
+		if (rows[i].is_busy)
+			lab_rkey(lab, CLIENT, true, 5, 1);
+		if (rows[i].is_broken)
+			lab_event(lab, CLIENT, SMC_LLC_EV_LINK_BROKEN);
+		memcpy(rnics.rnics.rnic[0].mac, flow->link[1].local.mac, SMC_MAC_LEN);
+		memcpy(rnics.rnics.rnic[0].gid, flow->link[1].local.gid, SMC_GID_LEN);
+		rnics.rnics.rnic[0].mtu = SMC_MTU_1024;
+		lab_feed(lab, CLIENT, &rnics);
+		give_up.terminate.is_orderly = true;
+		if (rows[i].is_leaving) {
+			lab_feed(lab, CLIENT, &give_up);
+			lab_say(lab, CLIENT, &reply);
+			KUNIT_EXPECT_EQ(test, flow->link[0].why, SMC_LLC_WHY_DELETED);
+		}
+		KUNIT_EXPECT_EQ_MSG(test, flow->link[1].why, rows[i].why, "%s", rows[i].what);
+	}
+}
+
+/* In first contact the client waits for an offer, even if it gives up the first link. */
+static void first_offer_is_not_dropped_amb_28(struct kunit *test)
+{
+	struct lab *lab = lab_server_waits_confirm(test, false);
+	struct smc_llc_msg msg = say_confirm_link(lab, CLIENT, 1);
+
+	lab->side[SERVER].keeps_results = true;
+	lab_say(lab, SERVER, &msg);
+	msg = say_delete(1, false, false);
+	lab_say(lab, SERVER, &msg);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].flow.config, SMC_LLC_CONFIG_CREATE);
+}
+
+/* What becomes of a link that its owner gives up depends on its state. */
+static void owner_gives_up_a_link_at_any_time_lgt_03(struct kunit *test)
+{
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_REQ_DELETE_LINK };
+	struct lab *lab = lab_client_waits_add(test, true);
+
+	ev.terminate.is_orderly = true;
+	lab_feed(lab, CLIENT, &ev);
+	lab_expect_failed(lab, CLIENT, SMC_LLC_FAIL_DECLINE, SMC_LLC_WHY_DELETED);
+
+	/* one that is being added */
+	lab = lab_up_facing(test, CLIENT, false);
+	lab_accept(lab, 3);
+	ev.link = 1;
+	lab_feed(lab, CLIENT, &ev);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].flow.link[1].why, SMC_LLC_WHY_DELETED);
+	/* one that is lost already */
+	lab->side[CLIENT].nr_out = 0;
+	lab_feed(lab, CLIENT, &ev);
+	lab_expect_silence(lab, CLIENT);
+	lab_expect_alive(lab, CLIENT);
+	/* the last one, while the group ends */
+	lab_terminate(lab, CLIENT);
+	lab_hear(lab, CLIENT, SMC_LLC_DELETE_LINK, false);
+	ev.link = 0;
+	lab_feed(lab, CLIENT, &ev);
+	lab_expect_silence(lab, CLIENT);
+}
+
+/* The end of the group is repeated on a link in use rather than on one that is given up. */
+static void end_prefers_a_link_in_use_lgt_04(struct kunit *test)
+{
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_REQ_DELETE_LINK, .link = 1 };
+	struct lab *lab = lab_up_facing(test, CLIENT, true);
+	struct lab_msg msg;
+
+	lab_more_links(lab, CLIENT, 1, 9);
+	lab_more_links(lab, CLIENT, 2, 10);
+	ev.terminate.is_orderly = true;
+	lab_feed(lab, CLIENT, &ev);
+	KUNIT_ASSERT_TRUE(test, smc_llc_is_departing(&lab->side[CLIENT].flow, 1));
+	lab_terminate(lab, CLIENT);
+	lab->side[CLIENT].nr_out = 0;
+	lab_event(lab, CLIENT, SMC_LLC_EV_LINK_BROKEN);
+	KUNIT_ASSERT_TRUE(test, lab_take(&lab->side[CLIENT], &msg));
+	KUNIT_EXPECT_TRUE(test, msg.msg.delete_link.is_all);
+	KUNIT_EXPECT_EQ(test, msg.link, 2);
 }
 
 /* The events of a random run besides deliveries. */
@@ -3912,6 +4622,32 @@ static struct kunit_case llc_flow_cases[] = {
 	KUNIT_CASE(link_is_given_up_after_its_exchanges_ser_19),
 	KUNIT_CASE(a_pause_lasts_until_its_time_err_59),
 	KUNIT_CASE(pause_after_a_withdrawn_link_is_deployed_amb_40),
+	KUNIT_CASE(late_rejection_ends_the_pause_once_err_54),
+	KUNIT_CASE(late_rejection_ends_its_own_exchange_ser_02),
+	KUNIT_CASE(acceptance_that_is_not_due_err_46_err_54),
+	KUNIT_CASE(offer_that_cannot_be_used_sl_11_err_54),
+	KUNIT_CASE(offer_replaces_one_that_waits_err_29_ser_18),
+	KUNIT_CASE(confirmed_link_stays_sl_16_sl_17),
+	KUNIT_CASE(new_link_is_the_one_that_was_offered_err_43_err_47_err_54),
+	KUNIT_CASE(results_count_for_their_own_link),
+	KUNIT_CASE(offer_that_is_deleted_needs_no_answer_dell_05),
+	KUNIT_CASE(offer_without_a_free_index_is_declined_sl_11),
+	KUNIT_CASE(rnic_that_hangs_is_not_tried_again_at_once_err_56),
+	KUNIT_CASE(bare_offer_is_the_last_attempt_amb_28),
+	KUNIT_CASE(notice_needs_an_rnic_and_its_turn_addl_06_ser_02),
+	KUNIT_CASE(delete_link_is_about_one_link_dell_05),
+	KUNIT_CASE(delete_link_on_the_link_itself_dell_06),
+	KUNIT_CASE(delete_link_reply_about_another_link_err_54),
+	KUNIT_CASE(short_lived_links_of_the_peer_are_counted_err_59),
+	KUNIT_CASE(link_without_rnics_is_not_replaced_addl_02),
+	KUNIT_CASE(reported_link_has_a_last_deadline_err_36),
+	KUNIT_CASE(delete_link_waits_for_the_clients_exchange_ser_13),
+	KUNIT_CASE(deletion_whose_carrier_fails_is_over_dell_05),
+	KUNIT_CASE(links_with_another_mtu_go_one_by_one_ser_02),
+	KUNIT_CASE(first_offer_is_not_dropped_amb_28),
+	KUNIT_CASE(owner_gives_up_a_link_at_any_time_lgt_03),
+	KUNIT_CASE(end_prefers_a_link_in_use_lgt_04),
+	KUNIT_CASE(request_whose_link_fails_gets_no_reply_addl_06),
 	KUNIT_CASE(acceptance_without_a_queue_pair_err_45),
 	KUNIT_CASE(offer_says_whether_the_path_is_direct_sl_04),
 	KUNIT_CASE(each_link_number_is_gone_by_itself_lid_03),
