@@ -430,9 +430,9 @@ static void on_sent(struct smc_llc_run *run, const struct smc_llc_event *ev)
 			smc_llc_add_confirm_sent(run, ev->link);
 			break;
 		}
-		if (ev->ok)
-			smc_llc_commit(flow, SMC_LLC_COMMIT_CONFIRM_LINK);
-		if (ev->ok && flow->phase == SMC_LLC_WAIT_CONFIRM_SENT)
+		/* if it was not, first contact has failed */
+		smc_llc_commit(flow, SMC_LLC_COMMIT_CONFIRM_LINK);
+		if (flow->phase == SMC_LLC_WAIT_CONFIRM_SENT)
 			group_up(run);
 		break;
 	case SMC_LLC_SENT_ADD_LINK:
@@ -445,7 +445,7 @@ static void on_sent(struct smc_llc_run *run, const struct smc_llc_event *ev)
 		break;
 	case SMC_LLC_SENT_DELETE_ALL:
 		/* The server is done, LGT-04; a client waits for the reply. */
-		if (ev->ok && flow->phase == SMC_LLC_TERMINATING && flow->params.is_server)
+		if (ev->ok && flow->params.is_server)
 			smc_llc_terminate(run, flow->end_why);
 		break;
 	default:
@@ -568,7 +568,7 @@ static void on_timer(struct smc_llc_run *run, const struct smc_llc_event *ev)
 		return;
 	smc_llc_keys_timer(run);
 	smc_llc_delete_timer(run);
-	if (flow->phase == SMC_LLC_UP && smc_llc_is_in_use(&flow->link[ev->link]) &&
+	if (smc_llc_is_in_use(&flow->link[ev->link]) &&
 	    run->now >= flow->link[ev->link].deadline)
 		probe_timeout(run, ev);
 	if (run->now >= flow->add_pause)
@@ -641,17 +641,15 @@ static void settle_once(struct smc_llc_run *run)
 	smc_llc_add_start_next(run);
 }
 
+/* A change may allow the next one. Each has an action, the end of a phase too. */
 static void settle(struct smc_llc_run *run)
 {
-	enum smc_llc_phase phase;
 	unsigned int nr;
 
 	do {
-		phase = run->flow->phase;
 		nr = run->out->nr;
 		settle_once(run);
-	} while (run->flow->phase != SMC_LLC_DEAD &&
-		 (run->out->nr != nr || run->flow->phase != phase));
+	} while (run->out->nr != nr);
 }
 
 /* Late event of a link that was given up, or of one not yet in use. */

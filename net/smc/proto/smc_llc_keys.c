@@ -21,15 +21,10 @@
 #include "proto/smc_llc_links.h"
 
 /* While the server creates a queue pair to offer, the client sees no change. */
-static bool is_changing(const struct smc_llc_flow *flow)
-{
-	return flow->config != SMC_LLC_CONFIG_NONE &&
-	       !(flow->params.is_server && flow->config == SMC_LLC_CONFIG_CREATE);
-}
-
 static bool is_refused(const struct smc_llc_flow *flow)
 {
-	return flow->params.is_server && is_changing(flow) && flow->quirks->retries_refused;
+	return flow->params.is_server && flow->quirks->retries_refused &&
+	       flow->config != SMC_LLC_CONFIG_NONE && flow->config != SMC_LLC_CONFIG_CREATE;
 }
 
 static struct smc_llc_msg *send_reply(struct smc_llc_run *run, u8 link,
@@ -554,15 +549,14 @@ void smc_llc_keys_settle(struct smc_llc_run *run)
 }
 
 /**
- * smc_llc_keys_resume() - begin the DELETE RKEY that had to wait for a change of links
+ * smc_llc_keys_resume() - begin the DELETE RKEY that was put off
  * @run: the call
  */
 void smc_llc_keys_resume(struct smc_llc_run *run)
 {
 	struct smc_llc_remote_rkey *remote = &run->flow->remote;
 
-	if (!remote->is_put_off || remote->state != SMC_LLC_REMOTE_NONE ||
-	    is_changing(run->flow))
+	if (!remote->is_put_off || remote->state != SMC_LLC_REMOTE_NONE || is_refused(run->flow))
 		return;
 	remote->is_put_off = false;
 	begin_delete(run, remote->put_off_link, &remote->put_off);
