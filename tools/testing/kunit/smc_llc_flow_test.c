@@ -4087,9 +4087,14 @@ static void reported_link_has_a_last_deadline_err_36(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, flow->link[2].state, SMC_LLC_LINK_REPORTED);
 		flow->link[2].deadline = lab->now;
 		flow->link[2].notice_end = lab->now + !is_over;
-		lab_tick(lab, CLIENT, lab->now);
+		flow->params.timers.delete_link = 0;
+		lab->side[CLIENT].nr_out = 0;
+		ev.type = SMC_LLC_EV_TIMER;
+		lab_feed(lab, CLIENT, &ev);
 		KUNIT_EXPECT_EQ(test, flow->end_why, is_over ? SMC_LLC_WHY_DELETE_LINK_TIMEOUT :
 						     SMC_LLC_WHY_LINK_BROKEN);
+		/* nor is such a link probed */
+		lab_expect_silence(lab, CLIENT);
 	}
 }
 
@@ -4198,6 +4203,14 @@ static void first_offer_is_not_dropped_amb_28(struct kunit *test)
 	msg = say_delete(1, false, false);
 	lab_say(lab, SERVER, &msg);
 	KUNIT_EXPECT_EQ(test, lab->side[SERVER].flow.config, SMC_LLC_CONFIG_CREATE);
+	/* afterwards it is deleted at once */
+	lab->side[SERVER].keeps_results = false;
+	lab_pump(lab);
+	lab_hear(lab, SERVER, SMC_LLC_ADD_LINK, false);
+	msg = say_reject(2);
+	lab_say(lab, SERVER, &msg);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_up, 1);
+	lab_hear(lab, SERVER, SMC_LLC_DELETE_LINK, false);
 }
 
 /* What becomes of a link that its owner gives up depends on its state. */
@@ -4247,6 +4260,164 @@ static void end_prefers_a_link_in_use_lgt_04(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, lab_take(&lab->side[CLIENT], &msg));
 	KUNIT_EXPECT_TRUE(test, msg.msg.delete_link.is_all);
 	KUNIT_EXPECT_EQ(test, msg.link, 2);
+}
+
+/* Where a link is lost or being deleted, only what ends it and earlier messages count. */
+static void messages_on_a_link_that_ends_err_46(struct kunit *test)
+{
+	enum how { LOST, CLEARING, DELETING };
+	const struct {
+		const char *what;
+		enum how how;
+		struct smc_llc_msg msg;
+		bool counts;
+	} rows[] = {
+		{ "RKEY on a lost link", LOST, say_confirm_rkey(5, 0, false) },
+		{ "late reply on a lost link", LOST, say_delete(9, false, true) },
+		{ "end of the group on a lost link", LOST, say_delete(0, true, false), true },
+		{ "RKEY while it is cleared", CLEARING, say_confirm_rkey(5, 0, false), true },
+		{ "withdrawn RMB while it is cleared", CLEARING, say_delete_rkey(5, false), true },
+		{ "continuation while it is cleared", CLEARING,
+		  { .type = SMC_LLC_CONFIRM_RKEY_CONT }, true },
+		{ "answer while it is cleared", CLEARING, say_add_link(7, 77, 3, true) },
+		{ "reply while it is cleared", CLEARING, say_test_link(0, true), true },
+		{ "reply behind its end", DELETING, say_test_link(0, true) },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct lab *lab = rows[i].how == LOST ? lab_up_server_adding(test, true) :
+							lab_up_facing(test, SERVER, true);
+		struct smc_llc_event ev = { .type = SMC_LLC_EV_LINK_BROKEN, .link = 2 };
+		struct smc_llc_link *lnk = &lab->side[SERVER].flow.link[2];
+
+		lab_more_links(lab, SERVER, 2, 9);
+		memset(lnk->probe, 0, sizeof(lnk->probe));
+		lnk->nr_unanswered = 1;
+		lnk->is_asked = true;
+		if (rows[i].how == CLEARING)
+			ev.type = SMC_LLC_EV_REQ_DELETE_LINK;
+		ev.terminate.is_orderly = true;
+		lab_feed(lab, SERVER, &ev);
+		KUNIT_ASSERT_EQ(test, lnk->state, rows[i].how == LOST ? SMC_LLC_LINK_LOST :
+								      SMC_LLC_LINK_DELETING);
+		lnk->nr_unanswered = 1;
+		ev = (struct smc_llc_event){
+			.type = SMC_LLC_EV_MSG, .link = 2, .msg = rows[i].msg,
+		};
+		lab_feed(lab, SERVER, &ev);
+		KUNIT_EXPECT_EQ_MSG(test, lab->side[SERVER].acts.nr > 0, rows[i].counts, "%s",
+				    rows[i].what);
+	}
+}
+
+/* The server hears on a lost link that the client gives up another one; a client does not. */
+static void request_on_a_lost_link_err_46(struct kunit *test)
+{
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_LINK_BROKEN, .link = 2 };
+	int who;
+
+	for (who = SERVER; who <= CLIENT; who++) {
+		struct lab *lab = who == SERVER ? lab_up_server_adding(test, true) :
+						  lab_up_facing(test, CLIENT, true);
+		struct smc_llc_event req = {
+			.type = SMC_LLC_EV_MSG, .link = 2, .msg = say_delete(1, false, false),
+		};
+
+		lab_more_links(lab, who, 2, 9);
+		lab_feed(lab, who, &ev);
+		lab_feed(lab, who, &req);
+		KUNIT_EXPECT_EQ(test, lab->side[who].flow.link[0].state,
+				who == SERVER ? SMC_LLC_LINK_LEAVING : SMC_LLC_LINK_ACTIVE);
+	}
+}
+
+/* Before the group is up and while it ends there is nothing to probe. */
+static void no_probe_before_and_after_the_group_ka_02(struct kunit *test)
+{
+	static const enum smc_llc_event_type probes[] = {
+		SMC_LLC_EV_REQ_TEST_LINK, SMC_LLC_EV_REQ_ROUND_TRIP,
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(probes); i++) {
+		struct lab *lab = lab_client_waits_add(test, true);
+
+		lab_event(lab, CLIENT, probes[i]);
+		lab_expect_silence(lab, CLIENT);
+		lab = lab_up_facing(test, CLIENT, true);
+		lab_terminate(lab, CLIENT);
+		lab_hear(lab, CLIENT, SMC_LLC_DELETE_LINK, false);
+		lab_event(lab, CLIENT, probes[i]);
+		lab_expect_silence(lab, CLIENT);
+	}
+}
+
+/* Only news about RNICs makes the server try, and in first contact only a second report. */
+static void rnics_are_news_once_addl_06_err_58(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, SERVER, true);
+	struct smc_llc_msg msg = say_reject(3);
+
+	lab_tell_rnic(lab, SERVER);
+	lab_pump(lab);
+	lab_hear(lab, SERVER, SMC_LLC_ADD_LINK, false);
+	lab_say(lab, SERVER, &msg);
+	lab_tell_rnic(lab, SERVER);
+	lab_pump(lab);
+	lab_expect_silence(lab, SERVER);
+
+	lab = lab_server_waits_add(test, true);
+	lab_tell_rnic(lab, SERVER);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].flow.next_add, SMC_LLC_NO_DEADLINE);
+	lab->side[SERVER].end.mac[5]++;
+	lab_tell_rnic(lab, SERVER);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].flow.next_add, 0);
+}
+
+/* First contact lasts until the second link that failed is deleted, here after an exchange. */
+static void group_is_up_without_the_failed_link_sl_17(struct kunit *test)
+{
+	struct lab *lab = lab_server_waits_add(test, true);
+	struct smc_llc_msg msg = say_delete_rkey(5, false);
+
+	lab->side[SERVER].keeps_results = true;
+	lab_say(lab, SERVER, &msg);
+	msg = say_add_link(7, 2, SMC_MTU_1024, true);
+	lab_say(lab, SERVER, &msg);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].flow.phase, SMC_LLC_SECOND_LINK);
+	lab->side[SERVER].keeps_results = false;
+	lab_pump(lab);
+	lab_hear(lab, SERVER, SMC_LLC_DELETE_RKEY, true);
+	lab_hear(lab, SERVER, SMC_LLC_DELETE_LINK, false);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_up, 0);
+}
+
+/* A client whose links change takes keys: the server knows what changes. */
+static void client_refuses_no_keys_ser_10(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, CLIENT, false);
+	struct smc_llc_msg msg = say_confirm_rkey(5, 0, false);
+
+	lab_accept(lab, 3);
+	lab_say(lab, CLIENT, &msg);
+	msg = lab_hear(lab, CLIENT, SMC_LLC_CONFIRM_RKEY, true);
+	KUNIT_EXPECT_FALSE(test, msg.confirm_rkey.is_negative);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_stored, 1);
+}
+
+/* Keys for an offered link that is withdrawn are not stored. */
+static void keys_for_a_withdrawn_link_are_ignored_rkey_03(struct kunit *test)
+{
+	struct lab *lab = lab_up_server_deleting(test, true);
+	struct smc_llc_msg msg = say_confirm_rkey(5, 1, false);
+
+	msg.confirm_rkey.other[0].link_num = 3;
+	lab->side[SERVER].keeps_results = true;
+	lab_say(lab, SERVER, &msg);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_stored, 1);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].flow.remote.keys.count, 1);
+	lab_expect_alive(lab, SERVER);
 }
 
 /* The events of a random run besides deliveries. */
@@ -4647,6 +4818,13 @@ static struct kunit_case llc_flow_cases[] = {
 	KUNIT_CASE(first_offer_is_not_dropped_amb_28),
 	KUNIT_CASE(owner_gives_up_a_link_at_any_time_lgt_03),
 	KUNIT_CASE(end_prefers_a_link_in_use_lgt_04),
+	KUNIT_CASE(messages_on_a_link_that_ends_err_46),
+	KUNIT_CASE(request_on_a_lost_link_err_46),
+	KUNIT_CASE(no_probe_before_and_after_the_group_ka_02),
+	KUNIT_CASE(rnics_are_news_once_addl_06_err_58),
+	KUNIT_CASE(group_is_up_without_the_failed_link_sl_17),
+	KUNIT_CASE(client_refuses_no_keys_ser_10),
+	KUNIT_CASE(keys_for_a_withdrawn_link_are_ignored_rkey_03),
 	KUNIT_CASE(request_whose_link_fails_gets_no_reply_addl_06),
 	KUNIT_CASE(acceptance_without_a_queue_pair_err_45),
 	KUNIT_CASE(offer_says_whether_the_path_is_direct_sl_04),
