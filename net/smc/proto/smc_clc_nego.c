@@ -296,7 +296,7 @@ bool smc_nego_match_ipv6(const struct smc_clc_proposal *prop,
 {
 	unsigned int i;
 
-	if (!len || len > SMC_CLC_PREFIX_BITS_MAX || nego_is_link_local(addr))
+	if (!len || nego_is_link_local(addr))
 		return false;
 	for (i = 0; i < prop->nr_prefixes; i++)
 		if (prop->prefix[i].len == len &&

@@ -94,7 +94,7 @@ static bool clc_decode_subnets(const u8 *buf, size_t at, size_t end,
 	const struct smc_clc_prefix_wire *prefix;
 	unsigned int i;
 
-	if (at > end || end - at < sizeof(*area))
+	if (at + sizeof(*area) > end)
 		return false;
 	area = (const void *)(buf + at);
 	at += sizeof(*area);
@@ -205,12 +205,15 @@ static bool clc_decode_v2_ext(const u8 *buf, size_t end, const struct clc_range 
 	const struct smc_clc_v2_ext_wire *ext;
 	struct clc_range v2;
 
-	if (end < head.end || clc_ranges_overlap(&head, ip))
+	if (clc_ranges_overlap(&head, ip))
 		return false;
+	static_assert(sizeof(struct smc_clc_proposal_wire) +
+		      offsetofend(struct smc_clc_growth_deployed_wire, v2_offset) <=
+		      SMC_CLC_PROPOSAL_MIN_LEN);
 	growth = (const void *)(buf + at);
 	v2.at = at + offsetofend(struct smc_clc_growth_deployed_wire, v2_offset) +
 		be16_to_cpu(growth->v2_offset);
-	if (v2.at < head.end || v2.at > end || end - v2.at < sizeof(*ext))
+	if (v2.at < head.end || v2.at + sizeof(*ext) > end)
 		return false;
 	ext = (const void *)(buf + v2.at);
 	if (ext->nr_eids > SMC_CLC_EIDS_MAX)

@@ -512,8 +512,7 @@ void smc_llc_keys_timer(struct smc_llc_run *run)
 	if (run->now >= flow->own.deadline) {
 		flow->own.deadline = SMC_LLC_NO_DEADLINE;
 		/* The exchange that delays the reply has its own timers. */
-		if (flow->own.keys.is_delete && !flow->params.is_server &&
-		    flow->config != SMC_LLC_CONFIG_NONE)
+		if (flow->own.keys.is_delete && flow->config != SMC_LLC_CONFIG_NONE)
 			smc_llc_keys_wait(run);
 		else
 			smc_llc_link_lost(run, flow->own.link, SMC_LLC_WHY_RKEY_TIMEOUT,
@@ -544,7 +543,7 @@ void smc_llc_keys_settle(struct smc_llc_run *run)
 		remote->state = SMC_LLC_REMOTE_NONE;
 		remote->deadline = SMC_LLC_NO_DEADLINE;
 	}
-	if (remote->is_put_off && smc_llc_is_dead_end(flow, remote->put_off_link))
+	if (smc_llc_is_dead_end(flow, remote->put_off_link))
 		remote->is_put_off = false;
 }
 
