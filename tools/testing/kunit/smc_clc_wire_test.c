@@ -729,12 +729,17 @@ static void clc_06_message_encodes_back(struct kunit *test)
 static void err_16_every_truncation_is_refused(struct kunit *test)
 {
 	const struct wire_golden *golden = test->param_value;
+	u8 buf[SMC_CLC_MSG_MAX_LEN];
 	struct smc_clc_msg msg;
 	size_t len;
 
 	for (len = 1; len < golden->len; len++)
 		KUNIT_EXPECT_EQ_MSG(test, wire_decode(golden->bytes, len, &msg),
 				    SMC_CLC_PROTO, "%zu bytes", len);
+	/* whole, but the header names a longer one */
+	memcpy(buf, golden->bytes, len);
+	wire_set_len(buf, len + 1);
+	KUNIT_EXPECT_EQ(test, wire_decode(buf, len, &msg), SMC_CLC_PROTO);
 }
 
 /*
@@ -1171,6 +1176,43 @@ static void err_16_ism_extension_is_bounds_checked(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, wire_decode(buf, 224, &msg),
 				    rows[i].verdict, "row %u", i);
 	}
+	/* the last 8 bytes as IP area of version 1 */
+	buf[7] = 0x2c;
+	buf[16] = 1;
+	buf[32] = 2;
+	buf[39] = 212 - 40;
+	buf[86] = 0;
+	buf[87] = 64;
+	for (i = 1; i < 3; i++) {
+		buf[81] = i;
+		KUNIT_EXPECT_EQ(test, wire_decode(buf, 224, &msg),
+				i == 1 ? SMC_CLC_OK : SMC_CLC_PROTO);
+		KUNIT_EXPECT_TRUE(test, msg.proposal.offers_v2);
+	}
+	/* without an offer of SMC-R the GID does not matter */
+	buf[7] = 0x26;
+	memset(buf + 88, 0, SMC_GID_LEN);
+	KUNIT_EXPECT_EQ(test, wire_decode(buf, 224, &msg), SMC_CLC_OK);
+	KUNIT_EXPECT_FALSE(test, msg.proposal.offers_v2);
+}
+
+/* What lies behind the message does not count, even if it is readable as an extension. */
+static void err_16_v2_extension_ends_in_the_message(struct kunit *test)
+{
+	struct smc_clc_msg msg;
+	unsigned int at;
+
+	for (at = 52; at < 256; at++) {
+		u8 buf[512] = {};
+
+		memcpy(buf, rec_v2_proposal, 80);
+		memcpy(buf + at, rec_v2_proposal + 80, 40);
+		memset(buf + at + 40, 'A', SMC_EID_LEN);
+		memcpy(buf + 152, rec_v2_proposal + 152, 4);
+		buf[51] = at - 52;
+		KUNIT_EXPECT_EQ_MSG(test, smc_clc_decode(buf, 156, &msg),
+				    at == 80 ? SMC_CLC_OK : SMC_CLC_PROTO, "at %u", at);
+	}
 }
 
 /* The IP area before the extension, behind it, and overlapping it. */
@@ -1196,15 +1238,21 @@ static void err_16_areas_of_a_proposal_do_not_overlap(struct kunit *test)
 	memcpy(moved, buf, sizeof(moved));
 	memcpy(moved + 80, buf + 88, 72);
 	moved[51] = 28;
-	for (at = 40; at <= 156; at++) {
-		u8 copy[164];
+	for (at = 40; at <= 200; at++) {
+		u8 copy[256] = {};
 
-		memcpy(copy, moved, sizeof(copy));
+		memcpy(copy, moved, sizeof(moved));
 		memset(copy + 152, 0, 8);
 		copy[39] = at - 40;
-		/* zeros are no subnet, but they are readable as one */
-		KUNIT_EXPECT_EQ_MSG(test, wire_decode(copy, 164, &msg),
+		/* zeros are no subnet, but they are readable as one, also behind the message */
+		KUNIT_EXPECT_EQ_MSG(test, smc_clc_decode(copy, 164, &msg),
 				    at == 152 ? SMC_CLC_OK : SMC_CLC_PROTO, "at %u", at);
+		KUNIT_EXPECT_EQ(test, wire_decode(copy, 164, &msg),
+				at == 152 ? SMC_CLC_OK : SMC_CLC_PROTO);
+		/* and so is a prefix */
+		copy[159] = 1;
+		KUNIT_EXPECT_EQ_MSG(test, smc_clc_decode(copy, 164, &msg), SMC_CLC_PROTO,
+				    "at %u", at);
 	}
 }
 
@@ -1560,6 +1608,7 @@ static struct kunit_case smc_clc_wire_cases[] = {
 	KUNIT_CASE_PARAM(err_16_v2_extension_is_bounds_checked,
 			 wire_v2_ext_gen_params),
 	KUNIT_CASE(err_16_ism_extension_is_bounds_checked),
+	KUNIT_CASE(err_16_v2_extension_ends_in_the_message),
 	KUNIT_CASE(err_16_areas_of_a_proposal_do_not_overlap),
 	KUNIT_CASE(err_16_accept_v2_is_bounds_checked),
 	KUNIT_CASE(clc_04_accept_v2_may_be_longer),

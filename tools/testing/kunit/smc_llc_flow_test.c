@@ -3643,8 +3643,12 @@ static void offer_replaces_one_that_waits_err_29_ser_18(struct kunit *test)
 	lab->side[CLIENT].nr_out = 0;
 	lab_rkey(lab, CLIENT, false, 5, 1);
 	lab_hear(lab, CLIENT, SMC_LLC_CONFIRM_RKEY, false);
+	lab->now++;
 	lab_say(lab, CLIENT, &msg);
 	KUNIT_ASSERT_EQ(test, lab->side[CLIENT].flow.config, SMC_LLC_CONFIG_HELD);
+	/* nor does the offer extend the time limit of CONFIRM RKEY */
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].flow.own.deadline,
+			lab->now - 1 + lab_timers().reply);
 	msg.add_link.link_num = 4;
 	lab_say(lab, CLIENT, &msg);
 	lab_expect_silence(lab, CLIENT);
@@ -4406,18 +4410,161 @@ static void client_refuses_no_keys_ser_10(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_stored, 1);
 }
 
-/* Keys for an offered link that is withdrawn are not stored. */
-static void keys_for_a_withdrawn_link_are_ignored_rkey_03(struct kunit *test)
+/* Keys for a link that is not offered yet, or is withdrawn, are not stored. */
+static void keys_for_an_unused_link_are_ignored_rkey_03(struct kunit *test)
 {
-	struct lab *lab = lab_up_server_deleting(test, true);
-	struct smc_llc_msg msg = say_confirm_rkey(5, 1, false);
+	int is_offered;
 
-	msg.confirm_rkey.other[0].link_num = 3;
-	lab->side[SERVER].keeps_results = true;
-	lab_say(lab, SERVER, &msg);
-	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_stored, 1);
-	KUNIT_EXPECT_EQ(test, lab->side[SERVER].flow.remote.keys.count, 1);
+	for (is_offered = 0; is_offered < 2; is_offered++) {
+		struct lab *lab = is_offered ? lab_up_server_deleting(test, true) :
+					       lab_up_facing(test, SERVER, true);
+		struct smc_llc_msg msg = say_confirm_rkey(5, 1, false);
+
+		lab->side[SERVER].keeps_results = true;
+		if (!is_offered)
+			lab_want_link(lab, SERVER);
+		msg.confirm_rkey.other[0].link_num = 3;
+		lab_say(lab, SERVER, &msg);
+		KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_stored, 1);
+		KUNIT_EXPECT_EQ(test, lab->side[SERVER].flow.remote.keys.count, 1);
+		lab_expect_alive(lab, SERVER);
+	}
+}
+
+/* What follows a CONFIRM RKEY that is not complete; link number 2 is gone, so it is no error. */
+static void confirm_rkey_is_continued_where_it_began_err_47_llc_14(struct kunit *test)
+{
+	static const struct {
+		const char *what;
+		u8 type, link, nr_left;
+		bool is_out;
+	} rows[] = {
+		{ "the rest", SMC_LLC_CONFIRM_RKEY_CONT, 0, 1 },
+		{ "another rest", SMC_LLC_CONFIRM_RKEY_CONT, 0, 2, true },
+		{ "the rest on another link", SMC_LLC_CONFIRM_RKEY_CONT, 2, 1, true },
+		{ "another RMB", SMC_LLC_CONFIRM_RKEY, 0, 0, true },
+		{ "a withdrawn RMB", SMC_LLC_DELETE_RKEY, 0, 0, true },
+		{ "the RMB again on another link", SMC_LLC_CONFIRM_RKEY, 2, 0 },
+		{ "a withdrawn RMB on another link", SMC_LLC_DELETE_RKEY, 2, 0 },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct lab *lab = lab_up_facing(test, SERVER, true);
+		struct smc_llc_flow *flow = &lab->side[SERVER].flow;
+		struct smc_llc_event ev = { .type = SMC_LLC_EV_MSG };
+		struct smc_llc_msg msg = say_confirm_rkey(5, 3, false);
+
+		lab_more_links(lab, SERVER, 2, 9);
+		lab->side[SERVER].keeps_results = true;
+		msg.confirm_rkey.other[0].link_num = 2;
+		msg.confirm_rkey.other[1].link_num = 2;
+		lab_say(lab, SERVER, &msg);
+		KUNIT_ASSERT_EQ(test, flow->remote.state, SMC_LLC_REMOTE_CONFIRM_CONT);
+		ev.link = rows[i].link;
+		if (rows[i].type == SMC_LLC_CONFIRM_RKEY_CONT) {
+			ev.msg.type = rows[i].type;
+			ev.msg.confirm_rkey_cont.nr_left = rows[i].nr_left;
+			ev.msg.confirm_rkey_cont.other[0].link_num = 2;
+			ev.msg.confirm_rkey_cont.other[1].link_num = 2;
+		} else {
+			ev.msg = rows[i].type == SMC_LLC_CONFIRM_RKEY ?
+				 say_confirm_rkey(6, 0, false) : say_delete_rkey(5, false);
+		}
+		lab_feed(lab, SERVER, &ev);
+		KUNIT_EXPECT_EQ_MSG(test, flow->link[rows[i].link].why == SMC_LLC_WHY_OUT_OF_SYNC,
+				    rows[i].is_out, "%s", rows[i].what);
+		KUNIT_EXPECT_EQ_MSG(test, lab->side[SERVER].nr_stored +
+				    lab->side[SERVER].nr_deleted, !rows[i].is_out, "%s",
+				    rows[i].what);
+	}
+}
+
+/* DELETE RKEY that was put off on one link may begin again on another, when that has failed. */
+static void put_off_delete_rkey_moves_to_another_link_llc_14(struct kunit *test)
+{
+	struct lab *lab = lab_up_server_adding(test, false);
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_MSG, .msg = say_delete_rkey(5, false) };
+	struct smc_llc_flow *flow = &lab->side[SERVER].flow;
+
+	lab_more_links(lab, SERVER, 2, 9);
+	lab_feed(lab, SERVER, &ev);
+	KUNIT_ASSERT_TRUE(test, flow->remote.is_put_off);
+	ev.link = 2;
+	lab_feed(lab, SERVER, &ev);
+	KUNIT_EXPECT_TRUE(test, flow->remote.is_put_off);
+	KUNIT_EXPECT_EQ(test, flow->remote.put_off_link, 2);
 	lab_expect_alive(lab, SERVER);
+}
+
+/* A reply comes on the link of the request and repeats it. Nothing is sent but the keys. */
+static void rkey_reply_repeats_the_request_err_54(struct kunit *test)
+{
+	static const struct {
+		const char *what;
+		u8 link, nr_left;
+		u32 rkey;
+		bool is_out;
+	} rows[] = {
+		{ "the same", 0, 1, 9 },
+		{ "on another link", 2, 1, 9, true },
+		{ "another number", 0, 0, 9, true },
+		{ "another key", 0, 1, 10, true },
+	};
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_REQ_RKEY };
+	struct lab *lab = lab_up_facing(test, CLIENT, true);
+	struct smc_llc_msg msg;
+	unsigned int i;
+
+	ev.rkey.count = 1;
+	ev.rkey.rtoken[0].rkey = 5;
+	ev.rkey.rtoken[1].rkey = 6;
+	lab_feed(lab, CLIENT, &ev);
+	msg = lab_hear(lab, CLIENT, SMC_LLC_CONFIRM_RKEY, false);
+	KUNIT_EXPECT_EQ(test, msg.confirm_rkey.other[0].rkey, 0);
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		lab = lab_up_facing(test, CLIENT, true);
+		lab_more_links(lab, CLIENT, 2, 9);
+		lab_more_links(lab, CLIENT, 3, 10);
+		lab_more_links(lab, CLIENT, 4, 11);
+		lab_rkey(lab, CLIENT, false, 5, 1);
+		lab_hear(lab, CLIENT, SMC_LLC_CONFIRM_RKEY, false);
+		msg = say_confirm_rkey(5, 3, true);
+		lab_say(lab, CLIENT, &msg);
+		ev = (struct smc_llc_event){ .type = SMC_LLC_EV_MSG, .link = rows[i].link };
+		ev.msg = lab_hear(lab, CLIENT, SMC_LLC_CONFIRM_RKEY_CONT, false);
+		KUNIT_ASSERT_EQ(test, ev.msg.confirm_rkey_cont.other[0].rkey, 9);
+		ev.msg.is_reply = true;
+		ev.msg.confirm_rkey_cont.nr_left = rows[i].nr_left;
+		ev.msg.confirm_rkey_cont.other[0].rkey = rows[i].rkey;
+		lab_feed(lab, CLIENT, &ev);
+		KUNIT_EXPECT_EQ_MSG(test, lab->side[CLIENT].flow.link[rows[i].link].why ==
+				    SMC_LLC_WHY_OUT_OF_SYNC, rows[i].is_out, "%s", rows[i].what);
+		KUNIT_EXPECT_EQ_MSG(test, lab->side[CLIENT].rkey_result == -EAGAIN ||
+				    lab->side[CLIENT].flow.own.is_busy, rows[i].is_out, "%s",
+				    rows[i].what);
+	}
+}
+
+/* The link of the client's exchange fails while the owner works for it: there is no reply. */
+static void exchange_of_the_owner_outlives_its_link_llc_14(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, SERVER, true);
+	struct smc_llc_event ev = {
+		.type = SMC_LLC_EV_MSG, .link = 2, .msg = say_delete_rkey(5, false),
+	};
+
+	lab_more_links(lab, SERVER, 2, 9);
+	lab->side[SERVER].keeps_results = true;
+	lab_feed(lab, SERVER, &ev);
+	ev.type = SMC_LLC_EV_LINK_BROKEN;
+	lab_feed(lab, SERVER, &ev);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].flow.remote.state, SMC_LLC_REMOTE_DELETE_RKEY);
+	lab->side[SERVER].keeps_results = false;
+	lab_pump(lab);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].flow.remote.state, SMC_LLC_REMOTE_NONE);
+	lab_hear(lab, SERVER, SMC_LLC_DELETE_LINK, false);
+	lab_expect_silence(lab, SERVER);
 }
 
 /* The events of a random run besides deliveries. */
@@ -4824,7 +4971,11 @@ static struct kunit_case llc_flow_cases[] = {
 	KUNIT_CASE(rnics_are_news_once_addl_06_err_58),
 	KUNIT_CASE(group_is_up_without_the_failed_link_sl_17),
 	KUNIT_CASE(client_refuses_no_keys_ser_10),
-	KUNIT_CASE(keys_for_a_withdrawn_link_are_ignored_rkey_03),
+	KUNIT_CASE(keys_for_an_unused_link_are_ignored_rkey_03),
+	KUNIT_CASE(confirm_rkey_is_continued_where_it_began_err_47_llc_14),
+	KUNIT_CASE(put_off_delete_rkey_moves_to_another_link_llc_14),
+	KUNIT_CASE(rkey_reply_repeats_the_request_err_54),
+	KUNIT_CASE(exchange_of_the_owner_outlives_its_link_llc_14),
 	KUNIT_CASE(request_whose_link_fails_gets_no_reply_addl_06),
 	KUNIT_CASE(acceptance_without_a_queue_pair_err_45),
 	KUNIT_CASE(offer_says_whether_the_path_is_direct_sl_04),
