@@ -645,7 +645,7 @@ enum smc_lgr_type smc_llc_flow_type(const struct smc_llc_flow *flow)
 		return SMC_LGR_TYPE_NONE;
 	if (smc_llc_nr_in_use(flow) == 1)
 		return SMC_LGR_TYPE_SINGLE;
-	if (smc_llc_nr_symmetric(flow) > 1 || odd == SMC_LLC_LINKS)
+	if (smc_llc_nr_symmetric(flow) > 1)
 		return SMC_LGR_TYPE_SYMMETRIC;
 	for (i = 0; i < SMC_LLC_LINKS; i++)
 		if (i != odd && smc_llc_is_in_use(&flow->link[i]) &&
