@@ -906,6 +906,7 @@ static void clc_05_later_version_is_read_as_version_1(struct kunit *test)
 static void clc_05_version_0_is_declined(struct kunit *test)
 {
 	struct smc_clc_msg msg;
+	u8 buf[52];
 
 	KUNIT_EXPECT_EQ(test, SMC_CLC_ENUM,
 			wire_decode_with(rfc_proposal_ipv4, 52, 7, 0, &msg));
@@ -917,6 +918,9 @@ static void clc_05_version_0_is_declined(struct kunit *test)
 	/* The message is malformed, too: that error comes first. */
 	KUNIT_EXPECT_EQ(test, SMC_CLC_PROTO,
 			wire_decode_with(rfc_accept, 67, 7, 0, &msg));
+	memcpy(buf, rfc_proposal_ipv4, sizeof(buf));
+	buf[7] = 0;
+	KUNIT_EXPECT_EQ(test, SMC_CLC_PROTO, wire_decode_with(buf, 52, 44, 33, &msg));
 	/* A Decline is not answered. */
 	KUNIT_EXPECT_EQ(test, SMC_CLC_OK,
 			wire_decode_with(rfc_decline, 28, 7, 0, &msg));
@@ -1210,6 +1214,10 @@ static void err_16_v2_extension_ends_in_the_message(struct kunit *test)
 		memset(buf + at + 40, 'A', SMC_EID_LEN);
 		memcpy(buf + 152, rec_v2_proposal + 152, 4);
 		buf[51] = at - 52;
+		KUNIT_EXPECT_EQ_MSG(test, smc_clc_decode(buf, 156, &msg),
+				    at == 80 ? SMC_CLC_OK : SMC_CLC_PROTO, "at %u", at);
+		/* of SMC-D only, whose EIDs are not read */
+		buf[7] = 0x26;
 		KUNIT_EXPECT_EQ_MSG(test, smc_clc_decode(buf, 156, &msg),
 				    at == 80 ? SMC_CLC_OK : SMC_CLC_PROTO, "at %u", at);
 	}

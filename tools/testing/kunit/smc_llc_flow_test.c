@@ -980,6 +980,10 @@ static void one_link_agreed_no_completion_resets(struct kunit *test)
 	lab_feed(lab, CLIENT, &(struct smc_llc_event) { .type = SMC_LLC_EV_MSG, .msg = msg });
 	lab_work(lab, CLIENT);
 	lab->side[CLIENT].keeps_results = true;
+	/* the server has the reply already */
+	msg = say_confirm_rkey(5, 0, false);
+	lab_say(lab, CLIENT, &msg);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_stored, 1);
 	lab_wait(lab, lab_timers().first_reply);
 	lab_expect_failed(lab, CLIENT, SMC_LLC_FAIL_RESET, SMC_LLC_WHY_SEND_FAILED);
 }
@@ -4160,12 +4164,14 @@ static void links_with_another_mtu_go_one_by_one_ser_02(struct kunit *test)
 		bool is_busy;		/* an RKEY exchange on link 0 */
 		bool is_leaving;	/* so is link 0, when that is over */
 		bool is_broken;		/* link 0 */
+		bool is_unknown;	/* the MTU of the port of link 1 */
 		enum smc_llc_why why;	/* of link 1, whose port has another MTU */
 	} rows[] = {
 		{ "nothing", .why = SMC_LLC_WHY_MTU },
 		{ "an RKEY exchange", .is_busy = true },
 		{ "another link is leaving", .is_busy = true, .is_leaving = true },
 		{ "another link is lost", .is_broken = true },
+		{ "which is not known", .is_unknown = true },
 	};
 	struct smc_llc_msg reply = say_delete_rkey(5, true);
 	unsigned int i;
@@ -4184,7 +4190,7 @@ static void links_with_another_mtu_go_one_by_one_ser_02(struct kunit *test)
 			lab_event(lab, CLIENT, SMC_LLC_EV_LINK_BROKEN);
 		memcpy(rnics.rnics.rnic[0].mac, flow->link[1].local.mac, SMC_MAC_LEN);
 		memcpy(rnics.rnics.rnic[0].gid, flow->link[1].local.gid, SMC_GID_LEN);
-		rnics.rnics.rnic[0].mtu = SMC_MTU_1024;
+		rnics.rnics.rnic[0].mtu = rows[i].is_unknown ? 0 : SMC_MTU_1024;
 		lab_feed(lab, CLIENT, &rnics);
 		give_up.terminate.is_orderly = true;
 		if (rows[i].is_leaving) {
@@ -4565,6 +4571,147 @@ static void exchange_of_the_owner_outlives_its_link_llc_14(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lab->side[SERVER].flow.remote.state, SMC_LLC_REMOTE_NONE);
 	lab_hear(lab, SERVER, SMC_LLC_DELETE_LINK, false);
 	lab_expect_silence(lab, SERVER);
+}
+
+static struct smc_llc_rnic lab_rnic(const struct smc_llc_end *end)
+{
+	struct smc_llc_rnic rnic = { .mtu = SMC_MTU_1024 };
+
+	memcpy(rnic.mac, end->mac, sizeof(rnic.mac));
+	memcpy(rnic.gid, end->gid, sizeof(rnic.gid));
+	return rnic;
+}
+
+/* A link that is lost takes no RNIC, replaces none, and is not given up. */
+static void only_links_in_use_count_lg_10_lg_16(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, CLIENT, true);
+	struct smc_llc_flow *flow = &lab->side[CLIENT].flow;
+	struct smc_llc_link *lnk = &flow->link[3];
+	struct smc_llc_end unknown;
+	int is_used;
+
+	flow->max_links = 5;
+	lab_more_links(lab, CLIENT, 3, 9);
+	flow->rnics.count = 1;
+	flow->rnics.rnic[0] = lab_rnic(&lnk->local);
+	unknown = lnk->local;
+	unknown.mtu = 0;
+	for (is_used = 0; is_used < 2; is_used++) {
+		lnk->state = is_used ? SMC_LLC_LINK_ACTIVE : SMC_LLC_LINK_LOST;
+		KUNIT_EXPECT_EQ(test, smc_llc_is_parallel(flow, &lnk->local, &lnk->peer), is_used);
+		KUNIT_EXPECT_EQ(test, smc_llc_is_parallel(flow, &unknown, &lnk->peer), is_used);
+		KUNIT_EXPECT_EQ(test, smc_llc_has_unused_rnic(flow), !is_used);
+		/* two others are in use */
+		lab_more_links(lab, CLIENT, 1, 10);
+		KUNIT_EXPECT_EQ(test, smc_llc_outdated(flow), is_used ? 3 : SMC_LLC_LINKS);
+		/* the younger one joins the same RNICs */
+		flow->link[1].local = lnk->local;
+		flow->link[1].peer = lnk->peer;
+		flow->link[1].age = 9;
+		KUNIT_EXPECT_EQ(test, smc_llc_superfluous(flow), is_used ? 3 : SMC_LLC_LINKS);
+		flow->link[1].state = SMC_LLC_LINK_FREE;
+		KUNIT_EXPECT_EQ(test, smc_llc_next_link_num(flow), 2);
+		flow->link[1].num = 2;
+		KUNIT_EXPECT_EQ(test, smc_llc_next_link_num(flow), 2);
+	}
+	/* an asymmetric link, and a lost one of the same RNIC */
+	lnk->peer = flow->link[0].peer;
+	flow->link[1] = *lnk;
+	flow->link[1].state = SMC_LLC_LINK_LOST;
+	KUNIT_EXPECT_EQ(test, smc_llc_flow_type(flow), SMC_LGR_TYPE_ASYMMETRIC_PEER);
+}
+
+/* Of several asymmetric links the youngest goes first. */
+static void youngest_asymmetric_link_goes_lg_16(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, SERVER, true);
+	struct smc_llc_flow *flow = &lab->side[SERVER].flow;
+	u8 youngest;
+
+	lab_more_links(lab, SERVER, 1, 9);
+	lab_more_links(lab, SERVER, 2, 10);
+	lab_more_links(lab, SERVER, 3, 11);
+	flow->rnics.count = 2;
+	flow->rnics.rnic[0] = lab_rnic(&flow->link[1].local);
+	flow->rnics.rnic[1] = lab_rnic(&flow->link[2].local);
+	for (youngest = 1; youngest <= 2; youngest++) {
+		flow->link[1].age = 10 - youngest;
+		flow->link[2].age = 7 + youngest;
+		/* of those with another MTU the oldest */
+		KUNIT_EXPECT_EQ(test, smc_llc_outdated(flow), 3 - youngest);
+	}
+	flow->link[1].local = flow->link[0].local;
+	flow->link[2].local = flow->link[0].local;
+	for (youngest = 1; youngest <= 2; youngest++) {
+		flow->link[1].age = 10 - youngest;
+		flow->link[2].age = 7 + youngest;
+		KUNIT_EXPECT_EQ(test, smc_llc_superfluous(flow), youngest);
+		KUNIT_EXPECT_EQ(test, smc_llc_flow_type(flow), SMC_LGR_TYPE_SYMMETRIC);
+	}
+}
+
+/* An unused RNIC before that of an asymmetric link, in the order of their quality. */
+static void unused_rnic_comes_first_addl_06_sl_07(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, CLIENT, true);
+	struct smc_llc_flow *flow = &lab->side[CLIENT].flow;
+	struct smc_llc_end end, first, second, server;
+
+	flow->max_links = 3;
+	lab_more_links(lab, CLIENT, 1, 9);
+	flow->link[1].peer = flow->link[0].peer;
+	lab_end(&first, 71, 0);
+	lab_end(&second, 72, 0);
+	lab_end(&server, 73, 1);
+	flow->rnics.count = 3;
+	flow->rnics.rnic[0] = lab_rnic(&flow->link[1].local);
+	flow->rnics.rnic[1] = lab_rnic(&first);
+	flow->rnics.rnic[2] = lab_rnic(&second);
+	KUNIT_ASSERT_TRUE(test, smc_llc_pick_notice(flow, &end));
+	KUNIT_EXPECT_TRUE(test, smc_llc_same_rnic(&end, &first));
+
+	/* an answer takes them in turns, also when the last one led to a link */
+	flow->rnics.count = 2;
+	flow->add.offer.end = server;
+	smc_llc_candidate(flow, &server)->last = SMC_LLC_OFFER_LINKED;
+	smc_llc_candidate(flow, &server)->nr_offers = 1;
+	KUNIT_ASSERT_TRUE(test, smc_llc_pick_answer(flow, &end));
+	KUNIT_EXPECT_TRUE(test, smc_llc_same_rnic(&end, &flow->link[1].local));
+}
+
+/* One letter for each state of a link: d is departing if orderly, x has ended, . is neither. */
+static void states_in_which_a_link_has_ended_ser_19(struct kunit *test)
+{
+	static const char states[] = {
+		[SMC_LLC_LINK_FREE] = 'x', [SMC_LLC_LINK_FORMING] = '.',
+		[SMC_LLC_LINK_ACTIVE] = '.', [SMC_LLC_LINK_LEAVING] = '.',
+		[SMC_LLC_LINK_LOST] = 'd', [SMC_LLC_LINK_REPORTED] = 'd',
+		[SMC_LLC_LINK_DELETING] = '.', [SMC_LLC_LINK_AGREED] = '.',
+		[SMC_LLC_LINK_GOING] = 'x',
+	};
+	struct lab *lab = lab_up(test, true);
+	int who, is_orderly;
+	u8 state;
+
+	for (who = SERVER; who <= CLIENT; who++) {
+		struct smc_llc_flow *flow = &lab->side[who].flow;
+
+		for (state = 0; state < SMC_LLC_LINK_NR_STATES; state++) {
+			for (is_orderly = 0; is_orderly < 2; is_orderly++) {
+				bool departs = who == CLIENT && is_orderly &&
+					       states[state] == 'd';
+
+				flow->link[1].state = state;
+				flow->link[1].is_orderly = is_orderly;
+				KUNIT_EXPECT_EQ_MSG(test, smc_llc_is_departing(flow, 1), departs,
+						    "state %u", state);
+				KUNIT_EXPECT_EQ_MSG(test, smc_llc_is_dead_end(flow, 1),
+						    states[state] != '.' && !departs, "state %u",
+						    state);
+			}
+		}
+	}
 }
 
 /* The events of a random run besides deliveries. */
@@ -4976,6 +5123,10 @@ static struct kunit_case llc_flow_cases[] = {
 	KUNIT_CASE(put_off_delete_rkey_moves_to_another_link_llc_14),
 	KUNIT_CASE(rkey_reply_repeats_the_request_err_54),
 	KUNIT_CASE(exchange_of_the_owner_outlives_its_link_llc_14),
+	KUNIT_CASE(only_links_in_use_count_lg_10_lg_16),
+	KUNIT_CASE(youngest_asymmetric_link_goes_lg_16),
+	KUNIT_CASE(unused_rnic_comes_first_addl_06_sl_07),
+	KUNIT_CASE(states_in_which_a_link_has_ended_ser_19),
 	KUNIT_CASE(request_whose_link_fails_gets_no_reply_addl_06),
 	KUNIT_CASE(acceptance_without_a_queue_pair_err_45),
 	KUNIT_CASE(offer_says_whether_the_path_is_direct_sl_04),

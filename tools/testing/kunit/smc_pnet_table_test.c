@@ -22,6 +22,7 @@ static const struct pnet_id_case pnet_id_cases[] = {
 	{ "", NULL },
 	{ "   ", NULL },
 	{ "NET 1", NULL },
+	{ "\x01NET1", NULL },
 	{ "NET-1", NULL },
 	{ "NET*", NULL },
 	{ "n/a", NULL },
@@ -107,6 +108,7 @@ static const struct smc_pnet_entry pnet_table[] = {
 	{ { "TWO" }, "mlx5_0", 2 },
 	{ { "MORE" }, "mlx5_*", 2 },
 	{ { "PODS" }, "pod", 0 },
+	{ { "NONE" }, "", 0 },
 };
 
 static void pnet_entry_of_a_device(struct kunit *test)

@@ -1014,6 +1014,11 @@ static void abrt_10_reset_of_tcp_waits_for_the_peers_a(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, step.actions & MASK, BREAK | DO(SEND_A));
 		KUNIT_EXPECT_EQ(test, step.cause, E(RX_RST));
 		KUNIT_EXPECT_EQ(test, step.sk_err, ECONNRESET);
+		/* Another fault keeps its cause. */
+		ctl = reset;
+		step = smc_state_close(&ctl, E(FAULT), &due);
+		KUNIT_EXPECT_EQ(test, step.cause, E(FAULT));
+		KUNIT_EXPECT_EQ(test, step.sk_err, ECONNABORTED);
 		/* It cannot arrive any more. */
 		ctl = reset;
 		step = smc_state_close(&ctl, E(LINK_LOST), &due);
@@ -1068,6 +1073,7 @@ static void abrt_10_close_17_reset_keeps_what_is_complete(struct kunit *test)
 		reset = come_by(test, from[i]);
 		expect_step(test, &reset, E(RX_RST), &unread, paths[from[i]].state,
 			    DO(START_TIMER), ~0);
+		KUNIT_EXPECT_FALSE(test, smc_state_awaits_abort(&reset));
 		ctl = reset;
 		expect_step(test, &ctl, E(LINK_LOST), &unread, paths[from[i]].state,
 			    from[i] == PATH_ACW1_D ? DO(REPORT_ERR) : 0, MASK);
