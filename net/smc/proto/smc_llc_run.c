@@ -123,15 +123,13 @@ bool smc_llc_is_dead_end(const struct smc_llc_flow *flow, u8 link)
 
 /**
  * smc_llc_may_begin() - check for room for an exchange that changes the links
- * @flow: LLC machine
+ * @flow: LLC machine, SMC_LLC_UP or SMC_LLC_SECOND_LINK
  *
- * Return: true if the group is up or tries for its second link, and no exchange is under way.
- * RFC 7609 3.5.5.3; SER-02, SER-05.
+ * Return: true if no exchange is under way. RFC 7609 3.5.5.3; SER-02, SER-05.
  */
 bool smc_llc_may_begin(const struct smc_llc_flow *flow)
 {
-	return (flow->phase == SMC_LLC_UP || flow->phase == SMC_LLC_SECOND_LINK) &&
-	       flow->config == SMC_LLC_CONFIG_NONE && !flow->own.is_busy &&
+	return flow->config == SMC_LLC_CONFIG_NONE && !flow->own.is_busy &&
 	       flow->remote.state == SMC_LLC_REMOTE_NONE;
 }
 
@@ -520,8 +518,8 @@ void smc_llc_arm_probe(struct smc_llc_run *run, u8 link)
  * @has_failed: true if the attempt failed here; false if the peer declined
  *
  * After a failure, retry while symmetric links are missing: no event reports that the cause is
- * gone. After a refusal, a server with one link retries, and a client with an unused RNIC. A
- * server without SMC_LLC_EV_RNICS never does. RFC 7609 C.8; ERR-56, TMR-12, TMR-13.
+ * gone. After a refusal, a server with one link retries, and a client with an unused RNIC. No side
+ * does without SMC_LLC_EV_RNICS. RFC 7609 C.8; ERR-56, TMR-12, TMR-13.
  */
 void smc_llc_arm_retry(struct smc_llc_run *run, bool has_failed)
 {
@@ -529,7 +527,7 @@ void smc_llc_arm_retry(struct smc_llc_run *run, bool has_failed)
 	int ms = flow->params.timers.add_link_retry;
 	bool has_use;
 
-	if (flow->params.is_server && !flow->has_rnics)
+	if (!flow->has_rnics)
 		return;
 	if (has_failed && smc_llc_nr_symmetric(flow) < flow->max_links)
 		has_use = true;
