@@ -4704,6 +4704,9 @@ static void states_in_which_a_link_has_ended_ser_19(struct kunit *test)
 
 				flow->link[1].state = state;
 				flow->link[1].is_orderly = is_orderly;
+				flow->link[1].num = 77;
+				KUNIT_EXPECT_EQ(test, smc_llc_link_by_num(flow, 77),
+						states[state] == 'x' ? SMC_LLC_NO_LINK : 1);
 				KUNIT_EXPECT_EQ_MSG(test, smc_llc_is_departing(flow, 1), departs,
 						    "state %u", state);
 				KUNIT_EXPECT_EQ_MSG(test, smc_llc_is_dead_end(flow, 1),
@@ -4712,6 +4715,71 @@ static void states_in_which_a_link_has_ended_ser_19(struct kunit *test)
 			}
 		}
 	}
+}
+
+/* The reason of the first loss stays. A reply that is being sent is not lost with its link. */
+static void second_loss_of_a_link_dell_05_lgt_05(struct kunit *test)
+{
+	struct smc_llc_event broken = { .type = SMC_LLC_EV_LINK_BROKEN };
+	struct lab *lab = lab_up_facing(test, SERVER, true);
+	struct smc_llc_flow *flow = &lab->side[SERVER].flow;
+	struct smc_llc_msg msg = say_delete(9, false, false);
+
+	lab_more_links(lab, SERVER, 1, 9);
+	lab_feed(lab, SERVER, &broken);
+	broken.ok = true;
+	lab_feed(lab, SERVER, &broken);
+	KUNIT_EXPECT_EQ(test, flow->link[0].state, SMC_LLC_LINK_DELETING);
+	KUNIT_EXPECT_EQ(test, flow->link[0].why, SMC_LLC_WHY_LINK_BROKEN);
+
+	lab = lab_up_facing(test, CLIENT, true);
+	flow = &lab->side[CLIENT].flow;
+	lab_more_links(lab, CLIENT, 1, 9);
+	lab->side[CLIENT].keeps_results = true;
+	msg.delete_link.is_orderly = false;
+	lab_say(lab, CLIENT, &msg);
+	broken.link = 1;
+	lab_feed(lab, CLIENT, &broken);
+	KUNIT_EXPECT_EQ(test, flow->link[1].state, SMC_LLC_LINK_AGREED);
+	KUNIT_EXPECT_EQ(test, flow->link[1].why, SMC_LLC_WHY_PEER_DELETED);
+
+	/* but with the only link */
+	lab = lab_up_facing(test, CLIENT, true);
+	lab->side[CLIENT].keeps_results = true;
+	msg.delete_link.link_num = 1;
+	lab_say(lab, CLIENT, &msg);
+	KUNIT_ASSERT_EQ(test, lab->side[CLIENT].nr_terminated, 0);
+	broken.link = 0;
+	lab_feed(lab, CLIENT, &broken);
+	lab_expect_terminated(lab, CLIENT, SMC_LLC_WHY_PATH);
+}
+
+/* In first contact a bad message on the second link costs that link only. */
+static void second_link_out_of_sync_in_first_contact_err_54(struct kunit *test)
+{
+	struct lab *lab = lab_client_waits_add(test, false);
+
+	lab_accept(lab, 2);
+	lab_say_on_offered(lab, SMC_LLC_CONFIRM_LINK, 2, 0);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].flow.link[1].why, SMC_LLC_WHY_OUT_OF_SYNC);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_failed, 0);
+}
+
+/* A group with all its links needs no other attempt. */
+static void failed_attempt_is_repeated_below_the_limit_tmr_12(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, SERVER, true);
+	struct smc_llc_flow *flow = &lab->side[SERVER].flow;
+	struct smc_llc_run run = { .flow = flow, .out = &lab->side[SERVER].acts, .now = lab->now };
+
+	flow->params.timers.add_link_retry = 100;
+	flow->has_rnics = true;
+	lab_more_links(lab, SERVER, 1, 9);
+	smc_llc_arm_retry(&run, true);
+	KUNIT_EXPECT_EQ(test, flow->next_add, SMC_LLC_NO_DEADLINE);
+	flow->max_links = 3;
+	smc_llc_arm_retry(&run, true);
+	KUNIT_EXPECT_EQ(test, flow->next_add, lab->now + 100);
 }
 
 /* The events of a random run besides deliveries. */
@@ -5127,6 +5195,9 @@ static struct kunit_case llc_flow_cases[] = {
 	KUNIT_CASE(youngest_asymmetric_link_goes_lg_16),
 	KUNIT_CASE(unused_rnic_comes_first_addl_06_sl_07),
 	KUNIT_CASE(states_in_which_a_link_has_ended_ser_19),
+	KUNIT_CASE(second_loss_of_a_link_dell_05_lgt_05),
+	KUNIT_CASE(second_link_out_of_sync_in_first_contact_err_54),
+	KUNIT_CASE(failed_attempt_is_repeated_below_the_limit_tmr_12),
 	KUNIT_CASE(request_whose_link_fails_gets_no_reply_addl_06),
 	KUNIT_CASE(acceptance_without_a_queue_pair_err_45),
 	KUNIT_CASE(offer_says_whether_the_path_is_direct_sl_04),

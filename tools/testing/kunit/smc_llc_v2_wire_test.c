@@ -148,8 +148,11 @@ static void err_55_every_truncation_is_refused(struct kunit *test)
 	u32 len;
 
 	for (len = 1; len < sizeof(buf); len++) {
-		if (len == rec->len)
+		if (len == rec->len) {
+			form_set_len(buf, len + 1);
+			KUNIT_EXPECT_EQ(test, form_decode(buf, len, &msg), SMC_LLC_LINK_DOWN);
 			continue;
+		}
 		memcpy(buf, rec->bytes, min_t(u32, len, rec->len));
 		KUNIT_EXPECT_EQ_MSG(test, form_decode(buf, len, &msg), SMC_LLC_LINK_DOWN,
 				    "%u bytes, length unchanged", len);
@@ -226,6 +229,7 @@ static void llc_13_test_link_is_answered_in_its_form(struct kunit *test)
 	want[3] = 0x80;
 	KUNIT_ASSERT_TRUE(test, smc_llc_form_answer_test_link(SMC_LLC_FORM_V2, v1, 44, reply));
 	KUNIT_EXPECT_MEMEQ(test, reply, want, 44);
+	KUNIT_EXPECT_FALSE(test, smc_llc_form_answer_test_link(SMC_LLC_FORM_V1, v1, 43, reply));
 	KUNIT_ASSERT_TRUE(test, smc_llc_form_answer_test_link(SMC_LLC_FORM_V1, v1, 44, reply));
 	KUNIT_EXPECT_MEMEQ(test, reply, want, 44);
 }
@@ -272,6 +276,7 @@ static void addl_10_add_link_with_any_number_of_keys(struct kunit *test)
 	more.nr = 256;
 	KUNIT_EXPECT_EQ(test, form_encode(&msg, &more, buf, 8192), -EINVAL);
 	memset(buf + 72, 0, 256 * 16);
+	buf[0] = SMC_LLC_ADD_LINK | SMC_LLC_V2_TYPE;
 	form_set_len(buf, 72 + 16 * 256);
 	buf[70] = 0;
 	buf[71] = 1;
@@ -472,7 +477,8 @@ static void err_53_unknown_types(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, form_decode(buf, 44, &msg),
 				    is_known ? SMC_LLC_OK : SMC_LLC_LINK_DOWN, "type %#x", type);
 	}
-	/* other versions do not exist */
+	/* other versions do not exist, whatever the last message was */
+	msg.type = SMC_LLC_ADD_LINK_CONT;
 	buf[0] = 0x37;
 	KUNIT_EXPECT_EQ(test, form_decode(buf, 44, &msg), SMC_LLC_LINK_DOWN);
 	buf[0] = 0x80;

@@ -561,6 +561,9 @@ static void add_link_cont_count_addl_13(struct kunit *test)
 				SMC_LLC_OK);
 		KUNIT_EXPECT_EQ(test, back.add_link_cont.nr_rtokens, counts[i]);
 		/* Pairs beyond the count are zero on the wire. */
+		buf[5] = SMC_LLC_CONT_PAIRS;
+		KUNIT_ASSERT_EQ(test, smc_llc_decode(buf, sizeof(buf), SMC_DIALECT_RFC, &back),
+				SMC_LLC_OK);
 		KUNIT_EXPECT_EQ(test, back.add_link_cont.pair[0].rkey, counts[i] > 0 ? 0x100 : 0);
 		KUNIT_EXPECT_EQ(test, back.add_link_cont.pair[1].rkey, counts[i] > 1 ? 0x101 : 0);
 	}
@@ -693,8 +696,8 @@ static void confirm_rkey_cont_rkey_09(struct kunit *test)
 		0x10, 0x04,
 	};
 	struct smc_llc_msg msg = { .type = SMC_LLC_CONFIRM_RKEY_CONT };
+	u8 i, buf[2 * SMC_LLC_LEN];
 	struct smc_llc_msg back;
-	u8 i;
 
 	msg.confirm_rkey_cont.nr_left = 6;
 	for (i = 0; i < SMC_LLC_RKEY_CONT_SPECS; i++) {
@@ -703,6 +706,9 @@ static void confirm_rkey_cont_rkey_09(struct kunit *test)
 		msg.confirm_rkey_cont.other[i].vaddr = 0x1004 + i;
 	}
 	expect_bytes(test, &msg, SMC_DIALECT_RFC, bytes);
+	memset(buf, 0xa5, sizeof(buf));
+	KUNIT_ASSERT_EQ(test, smc_llc_encode(&msg, SMC_DIALECT_RFC, buf, sizeof(buf)), SMC_LLC_LEN);
+	KUNIT_EXPECT_EQ(test, buf[SMC_LLC_LEN], 0xa5);
 	decode(test, bytes, SMC_DIALECT_RFC, &back);
 	KUNIT_EXPECT_MEMEQ(test, &back.confirm_rkey_cont, &msg.confirm_rkey_cont,
 			   sizeof(msg.confirm_rkey_cont));
@@ -912,10 +918,16 @@ static void encode_refuses(struct kunit *test)
 	msg.type = SMC_LLC_CONFIRM_RKEY;
 	msg.confirm_rkey.may_retry = true;
 	KUNIT_EXPECT_EQ(test, smc_llc_encode(&msg, SMC_DIALECT_RFC, buf, sizeof(buf)), -EINVAL);
+	msg.confirm_rkey.may_retry = false;
+	msg.confirm_rkey.is_negative = true;
+	KUNIT_EXPECT_EQ(test, smc_llc_encode(&msg, SMC_DIALECT_RFC, buf, sizeof(buf)), -EINVAL);
 	memset(&msg, 0, sizeof(msg));
 	msg.type = SMC_LLC_DELETE_RKEY;
 	msg.delete_rkey.count = 1;
 	msg.delete_rkey.error_mask = 0x80;
+	KUNIT_EXPECT_EQ(test, smc_llc_encode(&msg, SMC_DIALECT_RFC, buf, sizeof(buf)), -EINVAL);
+	msg.delete_rkey.error_mask = 0;
+	msg.delete_rkey.is_negative = true;
 	KUNIT_EXPECT_EQ(test, smc_llc_encode(&msg, SMC_DIALECT_RFC, buf, sizeof(buf)), -EINVAL);
 }
 
