@@ -130,7 +130,7 @@ static unsigned int pnet_rank(const char *device, const char *name)
 
 	if (n == len && !memcmp(device, name, n))
 		return n + 2;
-	if (!n || device[n - 1] != '*' || strncmp(device, name, n - 1))
+	if (!n || device[n - 1] != '*' || n - 1 > len || memcmp(device, name, n - 1))
 		return 0;
 	return n;
 }
