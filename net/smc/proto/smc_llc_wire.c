@@ -433,12 +433,10 @@ int smc_llc_encode(const struct smc_llc_msg *msg, enum smc_dialect dialect, u8 *
  */
 bool smc_llc_answer_test_link(const u8 *buf, u32 len, u8 *reply)
 {
-	const struct smc_llc_hdr_wire *hdr = (const void *)buf;
 	struct smc_llc_msg msg;
 
-	if (len != SMC_LLC_LEN || hdr->type != SMC_LLC_TEST_LINK)
-		return false;
-	if (smc_llc_decode(buf, len, SMC_DIALECT_RFC, &msg) != SMC_LLC_OK || msg.is_reply)
+	if (smc_llc_decode(buf, len, SMC_DIALECT_RFC, &msg) != SMC_LLC_OK ||
+	    msg.type != SMC_LLC_TEST_LINK || msg.is_reply)
 		return false;
 	msg.is_reply = true;
 	return smc_llc_encode(&msg, SMC_DIALECT_RFC, reply, SMC_LLC_LEN) == SMC_LLC_LEN;
