@@ -872,6 +872,7 @@ static void abrt_04_aborting_side_ignores_all_but_the_end(struct kunit *test)
 		ctl = come_by(test, PATH_PAW);
 		expect_step(test, &ctl, ignored[i], &unread,
 			    SMC_STATE_PEERABORTWAIT, 0, ~0);
+		KUNIT_EXPECT_FALSE(test, smc_state_is_draining(&ctl));
 		ctl = come_by(test, PATH_PA);
 		expect_step(test, &ctl, ignored[i], &unread,
 			    SMC_STATE_PROCESSABORT, 0, ~0);
