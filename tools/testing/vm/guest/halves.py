@@ -34,6 +34,7 @@ SO_DOMAIN, SIOCOUTQNSD = 39, 0x894b
 PATTERN_LEN = 65521  # a prime: no period shared with any ring or page size
 
 SOL_SMC, SMC_LIMIT_HS = 286, 1
+FUTEX = {"x86_64": "202", "s390x": "238"}[os.uname().machine]   # the system call
 
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -99,7 +100,7 @@ def is_asleep(tid):
                 if f.read().rsplit(")", 1)[1].split()[0] != "S":
                     return False
             with open(f"/proc/self/task/{tid}/syscall", encoding="ascii") as f:
-                if f.read().split()[0] in ("running", "-1", "202"):
+                if f.read().split()[0] in ("running", "-1", FUTEX):
                     return False
         except (FileNotFoundError, ProcessLookupError):
             return False  # it has ended

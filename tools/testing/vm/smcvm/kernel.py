@@ -34,6 +34,7 @@ KINDS = {
     "debug": ("debug-vmlinuz", "debug-modules", "debug", 4, 20),
     "stock-6.1": ("vmlinuz-6.1", "modules-6.1", "6.1", 1, 8),
     "backports": ("vmlinuz-backports", "modules-backports", "backports", 1, 8),
+    "forky-s390x": ("vmlinuz-forky-s390x", "modules-forky-s390x", "forky-s390x", 4, 30),
 }
 
 
@@ -113,11 +114,16 @@ class Kernel:
     """One kernel to boot: one of KINDS."""
 
     boot_modules = INITRAMFS_MODULES
+    processor = "amd64"
+    root = "/"      # the directory of the host that its machines have as root
 
     def __init__(self, kind):
         image, mods, release, self.slow, self.boot_time = KINDS[kind]
         self.release = script("release", release)
         self.kind = kind
+        if self.release.endswith("-s390x"):
+            self.processor = "s390x"
+            self.root = script("path", "root-s390x")
         self.image = script("path", image)
         self.modroot = script("path", mods)
         self.moddir = os.path.join(self.modroot, "lib/modules", self.release)
@@ -165,7 +171,7 @@ class Kernel:
         for d in ("bin", "mod"):
             os.makedirs(os.path.join(work, d))
         shutil.copy(init, os.path.join(work, "init"))
-        shutil.copy("/bin/busybox", os.path.join(work, "bin/busybox"))
+        shutil.copy(os.path.join(self.root, "bin/busybox"), os.path.join(work, "bin/busybox"))
         names = []
         for mod in self.module_order():
             with open(os.path.join(self.moddir, mod), "rb") as f:
@@ -224,9 +230,10 @@ class Installed(Kernel):
         self.moddir = os.path.join(root, "lib/modules", release)
 
 
-def qemu_accel(kernel):
-    """'kvm' if that boots the kernel, else 'tcg'; the answer is cached."""
-    if not os.access("/dev/kvm", os.R_OK | os.W_OK):
+def qemu_accel(kernels):
+    """'kvm' if that boots the first of the kernels, else 'tcg'; the answer is cached."""
+    if (not os.access("/dev/kvm", os.R_OK | os.W_OK) or
+            any(k.processor != "amd64" for k in kernels)):
         return "tcg"
     with open("/proc/sys/kernel/random/boot_id") as f:
         name = os.path.join(CACHE, "vm-accel-" + f.read().strip())
@@ -234,7 +241,7 @@ def qemu_accel(kernel):
         if os.path.exists(name):
             with open(name) as f:
                 return f.read().strip()
-        accel = "kvm" if kvm_boots(kernel) else "tcg"
+        accel = "kvm" if kvm_boots(kernels[0]) else "tcg"
         with open(name, "w") as f:
             f.write(accel)
     return accel

@@ -197,33 +197,22 @@ class Machine:
 
     def command(self):
         agent = os.path.join(kernel.VM, "guest/agent.py")
-        debug = self.kernel.kind == "debug"
-        # noapic: a PIT tick between two stores of mp_irqdomain_alloc() causes a null
-        # dereference during boot, which happens on loaded hosts. All devices have MSI-X.
-        append = ("console=ttyS0 loglevel=5 oops=panic panic=-1 nokaslr mitigations=off "
-                  f"tsc=reliable tsc_early_khz={kernel.tsc_khz()} noapic "
-                  "random.trust_cpu=on quiet reboot=t "
+        system, cpu, words, bus = getattr(self, self.kernel.processor)()
+        append = (f"{words} loglevel=5 oops=panic panic=-1 nokaslr mitigations=off "
+                  "random.trust_cpu=on quiet "
                   "net.ifnames=0 rcupdate.rcu_cpu_stall_timeout=60 "
                   "watchdog_thresh=60 log_buf_len=4M printk.devkmsg=on "
                   f"kmemleak=on bench.agent={agent} bench.host={self.name}")
-        # QEMU 7.2 leaves garbage in the flags after a cmpxchg16b that did not
-        # exchange: an interrupt there causes a double fault, usually in an allocation.
-        # Programs rarely hit that; where they need the instruction the kernel avoids it.
-        # The debug kernel's table of CPUs has one entry for each socket.
-        cpu = "host" if self.accel == "kvm" else "qemu64,+rdrand,+rdseed"
-        if self.cx16:
-            append += " clearcpuid=cx16"
-        elif self.accel != "kvm":
-            cpu += ",-cx16"
         if self.lean:
             append += " init_on_alloc=0"
-            if self.accel != "kvm":
-                cpu += ",+sse4.1,+pclmulqdq"
+        root = self.root or self.kernel.root
+        append += f" bench.root={root}"
         if self.root:
-            append += f" bench.root={self.root} systemd.firstboot=off"
-        argv = ["qemu-system-x86_64", "-name", f"bench-{self.name}",
+            append += " bench.init systemd.firstboot=off"
+        debug = self.kernel.kind == "debug"
+        argv = [*system, "-name", f"bench-{self.name}",
                 "-accel", self.accel + (",thread=multi" if self.accel == "tcg" else ""),
-                "-M", "q35", "-cpu", cpu, "-smp", f"{self.vcpus},sockets={self.vcpus}",
+                "-cpu", cpu, "-smp", f"{self.vcpus},sockets={self.vcpus}",
                 "-m", "2048" if debug or self.root else "1024",
                 "-display", "none", "-nodefaults", "-no-reboot", "-no-user-config",
                 "-serial", f"file:{self.console}",
@@ -232,8 +221,8 @@ class Machine:
                 "-append", append,
                 "-fsdev", "local,id=root,path=/,security_model=none,readonly=on,"
                           "multidevs=remap",
-                "-device", "virtio-9p-pci,fsdev=root,mount_tag=root",
-                "-device", "virtio-serial-pci",
+                "-device", f"virtio-9p-{bus},fsdev=root,mount_tag=root",
+                "-device", f"virtio-serial-{bus}",
                 "-chardev", f"socket,id=agent,path={self.agent_path},server=on,wait=off",
                 "-device", "virtserialport,chardev=agent,name=agent"]
         if self.root:
@@ -244,8 +233,32 @@ class Machine:
             mac = f"52:54:00:43:{i:02x}:{self.number:02x}"
             argv += ["-netdev", f"dgram,id=n{i},local.type=unix,local.path={qemu},"
                                 f"remote.type=unix,remote.path={relay}",
-                     "-device", f"virtio-net-pci,netdev=n{i},mac={mac}"]
+                     "-device", f"virtio-net-{bus},netdev=n{i},mac={mac}"]
         return argv
+
+    def amd64(self):
+        """Program and machine of QEMU, its CPU, words for the kernel, and the bus of devices."""
+        # noapic: a PIT tick between two stores of mp_irqdomain_alloc() causes a null
+        # dereference during boot, which happens on loaded hosts. All devices have MSI-X.
+        words = (f"console=ttyS0 tsc=reliable tsc_early_khz={kernel.tsc_khz()} noapic reboot=t")
+        # QEMU 7.2 leaves garbage in the flags after a cmpxchg16b that did not
+        # exchange: an interrupt there causes a double fault, usually in an allocation.
+        # Programs rarely hit that; where they need the instruction the kernel avoids it.
+        # The debug kernel's table of CPUs has one entry for each socket.
+        cpu = "host" if self.accel == "kvm" else "qemu64,+rdrand,+rdseed"
+        if self.cx16:
+            words += " clearcpuid=cx16"
+        elif self.accel != "kvm":
+            cpu += ",-cx16"
+        if self.lean and self.accel != "kvm":
+            cpu += ",+sse4.1,+pclmulqdq"
+        return ["qemu-system-x86_64", "-M", "q35"], cpu, words, "pci"
+
+    def s390x(self):
+        """The same for a mainframe."""
+        # VCKSM of QEMU 7.2 adds up checksums wrongly; Linux uses it where there are vectors
+        cpu = "max,vx=off,vxeh=off,vxeh2=off"
+        return ["qemu-system-s390x", "-M", "s390-ccw-virtio"], cpu, "console=ttysclp0", "ccw"
 
     def disk(self):
         """The file with what the system in ROOT has changed; made for the first boot."""

@@ -70,7 +70,7 @@ class Pair:
         self.dialect = {n: None for n in names}
         self.rdma_base = {}
         self.at_boot = {}
-        self.accel = "tcg" if plugin else kernel.qemu_accel(self.kernel)
+        self.accel = "tcg" if plugin else kernel.qemu_accel(kernels)
         self.relay = Relay(self.dir, self.limit)
         self.vms = {n: Machine(n, HOSTS[n], kernels["ab".index(n)], self.relay, self.dir,
                                vcpus, nics, self.accel, plugin, cx16, self.limit, lean)
