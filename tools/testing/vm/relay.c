@@ -18,7 +18,9 @@
  * Control is a unix stream socket with one command per line and one answer
  * per command: "ok ..." or "error ...".
  *
- *   port NAME SEG LOCAL REMOTE     make the socket LOCAL, send to REMOTE
+ *   port NAME SEG LOCAL REMOTE [swap]
+ *                                  make the socket LOCAL, send to REMOTE; with swap its
+ *                                  soft-RoCE has the bytes of the ICRC in reverse order
  *   greet NAME                     the machine of these ports has started or restarted
  *   cut SEG FROM / uncut SEG FROM  FROM is a port name or *
  *   rule [key=value ...]           add a rule, answers its number
@@ -89,6 +91,7 @@ struct port {
 	int fd;
 	bool cut;
 	bool armed;		/* EPOLLOUT is on */
+	bool swaps;		/* the bytes of the ICRC */
 	struct sockaddr_un remote;
 	struct queue out;
 	uint64_t rx_frames, rx_bytes, tx_frames, tx_bytes, dropped, overflow;
@@ -448,6 +451,26 @@ static void fix_icrc(uint8_t *d, const struct view *v)
 	d[v->pay + v->pay_len + 3] = crc >> 24;
 }
 
+/*
+ * The ICRC is little endian on the wire. soft-RoCE, also that of Linux 7.2, writes it in the
+ * order of its processor, so that a big endian machine is heard by its like only.
+ */
+static void swap_icrc(uint8_t *d, uint32_t len)
+{
+	uint8_t *icrc, was[ICRC_LEN];
+	struct view v;
+	int i;
+
+	look(d, len, &v);
+	if (!v.roce)
+		return;
+	icrc = d + v.pay + v.pay_len;
+	memcpy(was, icrc, ICRC_LEN);
+	for (i = 0; i < ICRC_LEN; i++)
+		icrc[i] = was[ICRC_LEN - 1 - i];
+	fix_l4_csum(d, &v);
+}
+
 static bool overwrite(const struct rule *r, uint8_t *d, const struct view *v)
 {
 	uint8_t *pay = d + v->pay;
@@ -532,6 +555,13 @@ static void port_flush(struct port *p)
 
 static void port_deliver(struct port *p, const uint8_t *d, uint32_t len)
 {
+	static uint8_t buf[MAX_FRAME];
+
+	if (p->swaps) {
+		memcpy(buf, d, len);
+		swap_icrc(buf, len);
+		d = buf;
+	}
 	if (!p->out.head && port_send(p, d, len) != -EAGAIN)
 		return;
 	if (p->out.n >= MAX_QUEUED) {
@@ -655,6 +685,8 @@ static void port_read(int i)
 		n = recv(ports[i].fd, buf, sizeof(buf), MSG_DONTWAIT);
 		if (n <= 0)
 			break;
+		if (ports[i].swaps)
+			swap_icrc(buf, n);
 		handle(i, buf, n);
 	}
 }
@@ -868,6 +900,7 @@ static void cmd_port(struct ctl *c, char **arg)
 		say(c, "error no such segment");
 		return;
 	}
+	p->swaps = arg[5] && !strcmp(arg[5], "swap");
 	queue_init(&p->out);
 	p->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	setsockopt(p->fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
@@ -979,7 +1012,7 @@ static void cmd_inject(struct ctl *c, char **arg)
 
 static void command(struct ctl *c, char *line)
 {
-	char *arg[32], *save = NULL, *tok;
+	char *arg[32] = { NULL }, *save = NULL, *tok;
 	int n = 0;
 
 	for (tok = strtok_r(line, " ", &save); tok && n < 32;
@@ -987,7 +1020,7 @@ static void command(struct ctl *c, char *line)
 		arg[n++] = tok;
 	if (!n)
 		return;
-	if (!strcmp(arg[0], "port") && n == 5)
+	if (!strcmp(arg[0], "port") && (n == 5 || n == 6))
 		cmd_port(c, arg);
 	else if (!strcmp(arg[0], "greet") && n == 2)
 		cmd_greet(c, arg[1]);

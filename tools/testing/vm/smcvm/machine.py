@@ -158,7 +158,7 @@ class Machine:
         self.insns = os.path.join(rundir, f"insns-{name}")
         self.ip = f"10.43.0.{number}"
         self.ip6 = f"fd43::{number}"
-        self.ports = [relay.port(name, seg) for seg in range(nics)]
+        self.ports = [relay.port(name, seg, kern.processor == "s390x") for seg in range(nics)]
         self.boots = 0
         self.cond = threading.Condition()
         self.ids = itertools.count(1)

@@ -38,11 +38,11 @@ class Relay:
             raise kernel.BenchError(f"relay: {words}: {' '.join(ans[1:]) or 'gone'}")
         return ans[1:]
 
-    def port(self, name, seg):
-        """Make the sockets of a network card: (relay's path, QEMU's path)."""
+    def port(self, name, seg, swaps=False):
+        """Make the sockets of a network card: (relay's path, QEMU's path); see swap in relay.c."""
         relay = os.path.join(self.dir, f"{name}{seg}.relay")
         qemu = os.path.join(self.dir, f"{name}{seg}.qemu")
-        self.cmd("port", name, seg, relay, qemu)
+        self.cmd("port", name, seg, relay, qemu, *(["swap"] if swaps else []))
         return relay, qemu
 
     def greet(self, name):
