@@ -453,7 +453,7 @@ static void fix_icrc(uint8_t *d, const struct view *v)
 
 /*
  * The ICRC is little endian on the wire. soft-RoCE, also that of Linux 7.2, writes it in the
- * order of its processor, so that a big endian machine is heard by its like only.
+ * order of its processor, so that only its like accepts the packets of a big endian machine.
  */
 static void swap_icrc(uint8_t *d, uint32_t len)
 {
