@@ -146,7 +146,8 @@ def ends(h, port, is_server, n_out, n_in):
         h.check(now["group"][76] == count, f"{now['group'][76]} of the only link {count}")
         h.equal((now["device"][2], now["device"][8][6]), (1, 1), "links of the device")
         link, group = now["link"], now["group"]
-        h.mark("looked", uid=[link[8], link[9]], gid=[link[4], link[5]], qpn=[link[65], link[66]],
+        uids = [socket.ntohl(n) for n in (link[8], link[9])]
+        h.mark("looked", uid=uids, gid=[link[4], link[5]], qpn=[link[65], link[66]],
                group=group[1])
         h.gate("end")
         h.finish(c)
