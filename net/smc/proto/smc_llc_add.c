@@ -385,9 +385,11 @@ static u8 accepted_link(const struct smc_llc_flow *flow, u8 num)
 {
 	u8 i;
 
+	/* nothing is offered yet */
+	if (flow->config == SMC_LLC_CONFIG_CREATE)
+		return SMC_LLC_NO_LINK;
 	for (i = 0; i < SMC_LLC_LINKS; i++)
-		if (flow->link[i].is_spare && (!num || flow->link[i].num == num) &&
-		    flow->config != SMC_LLC_CONFIG_CREATE)
+		if (flow->link[i].is_spare && (!num || flow->link[i].num == num))
 			return i;
 	return SMC_LLC_NO_LINK;
 }

@@ -335,6 +335,8 @@ void smc_option_prepare_listen(const struct sock *sk)
  * @smc: the socket
  * @offers: true to offer SMC
  *
+ * RFC 7609 3.5.1.1; OPT-02.
+ *
  * Context: Process context. Expects the socket lock held, or an unpublished sock.
  */
 void smc_option_offer(struct smc_sock *smc, bool offers)
@@ -358,6 +360,8 @@ bool smc_option_is_offered_by_us(const struct smc_sock *smc)
  * smc_option_is_agreed() - check whether both sides sent the option
  * @smc: the socket of a client, three-way handshake completed
  *
+ * RFC 7609 3.1, 3.5.1.1; OPT-08.
+ *
  * Context: Any context.
  * Return: true if both did, or if SYNs have crossed and the peer may have.
  */
@@ -372,6 +376,7 @@ bool smc_option_is_agreed(const struct smc_sock *smc)
  * @smc: the socket of a client
  *
  * Nobody shows us the SYN that crosses ours, only that it has an option that TCP does not know.
+ * RFC 7609 3.1; OPT-10.
  *
  * Context: Any context.
  * Return: true if its SYN crossed ours. Then no byte of CLC may go there.
@@ -409,6 +414,8 @@ void smc_option_answer(const struct sk_buff *syn)
 /**
  * smc_option_was_asked() - check whether SYN and SYN-ACK had the option
  * @req: a request of a listener of ours
+ *
+ * RFC 7609 3.1, 3.5.1.1; OPT-08.
  *
  * Context: Any context.
  * Return: true if both had.
