@@ -232,7 +232,7 @@ static void smc_option_unhook(struct work_struct *work)
 		schedule_delayed_work(&on->work, SMC_OPTION_HOOK_TIME);
 	} else if (on->is_hooked) {
 		nf_unregister_net_hooks(on->net, smc_option_hooks, ARRAY_SIZE(smc_option_hooks));
-		WRITE_ONCE(on->is_hooked, false);
+		on->is_hooked = false;
 	}
 	mutex_unlock(&smc_option_mutex);
 }
@@ -255,18 +255,15 @@ static struct smc_option_net *smc_option_new_net(struct net *net)
 static void smc_option_prepare(struct net *net)
 {
 	struct smc_pernet *sn = smc_net(net);
-	/* pairs with smp_store_release() below */
-	struct smc_option_net *on = smp_load_acquire(&sn->option);
+	struct smc_option_net *on;
 
-	if (on && READ_ONCE(on->is_hooked))
-		return;
+	/* without the mutex smc_option_unhook() may have seen no socket, and removes the hook next */
 	mutex_lock(&smc_option_mutex);
 	on = sn->option ?: smc_option_new_net(net);
-	/* pairs with smp_load_acquire() above */
-	smp_store_release(&sn->option, on);
+	sn->option = on;
 	if (on && !on->is_hooked &&
 	    !nf_register_net_hooks(net, smc_option_hooks, ARRAY_SIZE(smc_option_hooks))) {
-		WRITE_ONCE(on->is_hooked, true);
+		on->is_hooked = true;
 		schedule_delayed_work(&on->work, SMC_OPTION_HOOK_TIME);
 	}
 	mutex_unlock(&smc_option_mutex);
