@@ -257,7 +257,7 @@ static void smc_option_prepare(struct net *net)
 	struct smc_pernet *sn = smc_net(net);
 	struct smc_option_net *on;
 
-	/* without the mutex smc_option_unhook() may have seen no socket, and removes the hook next */
+	/* without the mutex smc_option_unhook() may see no socket now, and remove the hook next */
 	mutex_lock(&smc_option_mutex);
 	on = sn->option ?: smc_option_new_net(net);
 	sn->option = on;
