@@ -26,6 +26,7 @@
 
 #include "proto/smc_tcp_option.h"
 #include "rdma/smc_net.h"
+#include "sock/smc_tcp.h"
 
 /* Bits of smc_sock.option, for clients */
 enum smc_option_bit {
@@ -58,9 +59,6 @@ struct smc_option_net {
 };
 
 static DEFINE_MUTEX(smc_option_mutex);
-
-/* The SYN with the option that TCP answers on this CPU. */
-static DEFINE_PER_CPU(const struct sk_buff *, smc_option_syn);
 
 /* All listeners have the same; NULL before the first. */
 static bool (*smc_option_withholds)(const struct sock *sk);
@@ -154,10 +152,10 @@ static bool smc_option_is_withheld(const struct sock *listener)
 /* Return: true if @req is made of a SYN with the option, and the SYN-ACK is the first. */
 static bool smc_option_answers(const struct request_sock *req)
 {
-	const struct sk_buff *syn = this_cpu_read(smc_option_syn);
+	const struct sk_buff *syn = smc_tcp_answered_syn();
 
 	return syn && tcp_rsk(req)->rcv_isn == ntohl(tcp_hdr(syn)->seq) &&
-	       inet_rsk(req)->ir_rmt_port == tcp_hdr(syn)->source;
+	       inet_rsk(req)->ir_rmt_port == tcp_hdr(syn)->source && smc_option_find(syn);
 }
 
 /*
@@ -393,19 +391,6 @@ bool smc_option_has_crossed(const struct smc_sock *smc)
 void smc_option_listen(struct sock *sk, bool (*withholds)(const struct sock *sk))
 {
 	WRITE_ONCE(smc_option_withholds, withholds);
-}
-
-/**
- * smc_option_answer() - note the SYN that TCP answers on this CPU
- * @syn: the SYN; or NULL when TCP has answered
- *
- * Context: Softirq.
- */
-void smc_option_answer(const struct sk_buff *syn)
-{
-	if (syn && !smc_option_find(syn))
-		syn = NULL;
-	this_cpu_write(smc_option_syn, syn);
 }
 
 /**

@@ -37,7 +37,6 @@ static inline void smc_option_withdraw(struct sock *sk) {}
 
 void smc_option_listen(struct sock *sk, bool (*withholds)(const struct sock *sk));
 static inline void smc_option_unlisten(struct sock *sk) {}
-void smc_option_answer(const struct sk_buff *syn);
 bool smc_option_was_asked(const struct request_sock *req);
 
 #else
@@ -95,8 +94,6 @@ static inline void smc_option_unlisten(struct sock *sk)
 {
 	tcp_sk(sk)->smc_hs_congested = NULL;
 }
-
-static inline void smc_option_answer(const struct sk_buff *syn) {}
 
 /* TCP may have moved the request to a listener without SMC */
 static inline bool smc_option_was_asked(const struct request_sock *req)

@@ -569,12 +569,21 @@ static int smc_tcp_answer_syn(struct sock *sk, struct sk_buff *skb)
 	int rc;
 
 	this_cpu_write(smc_tcp_syn, skb);
-	smc_option_answer(skb);
 	rc = smc_tcp_kind_of(sk)->af.tcp->conn_request(sk, skb);
-	smc_option_answer(NULL);
 	this_cpu_write(smc_tcp_syn, NULL);
 	smc_tcp_disown_request(sk, skb);
 	return rc;
+}
+
+/**
+ * smc_tcp_answered_syn() - the SYN to a listener of ours that TCP is about to answer on this CPU
+ *
+ * Context: Softirq.
+ * Return: the SYN, or NULL if there is none.
+ */
+const struct sk_buff *smc_tcp_answered_syn(void)
+{
+	return this_cpu_read(smc_tcp_syn);
 }
 
 /**
@@ -586,7 +595,7 @@ static int smc_tcp_answer_syn(struct sock *sk, struct sk_buff *skb)
  */
 bool smc_tcp_syn_peer(struct in6_addr *peer)
 {
-	const struct sk_buff *skb = this_cpu_read(smc_tcp_syn);
+	const struct sk_buff *skb = smc_tcp_answered_syn();
 
 	if (!skb)
 		return false;
