@@ -7,7 +7,7 @@ import re
 
 from common import requests, serve, stream_client, stream_server
 
-timeout = 120
+timeout = 180
 
 
 def hold(h, port):
@@ -24,8 +24,8 @@ def knock(h, port):
     s.close()
 
 
-def half_open(t):
-    """A request that nobody acknowledges outlives its listener and the module."""
+def outlives(t, retransmits):
+    """Whether the request of a client that is gone is there when the module is unloaded."""
     listener = t.half(t.a, hold, port=5104)
     listener.expect("listening")
     lost = t.relay.rule(proto="tcp", frm="a", sport=5104, drop=1)
@@ -34,16 +34,22 @@ def half_open(t):
     t.wait(lambda: t.relay.hits(lost)[0], "a SYN-ACK", 20)
     client.gate("end")
     t.wait_all(client)
-    # after three retransmits by the server alone the next one is eight seconds later
     sent = t.relay.hits(lost)[0]
-    t.wait(lambda: t.relay.hits(lost)[0] >= sent + 3, "retransmits of the SYN-ACK", 40)
+    t.wait(lambda: t.relay.hits(lost)[0] >= sent + retransmits, "retransmits of the SYN-ACK", 60)
     listener.gate("end")
     t.wait_all(listener)
     t.pair.unload(t.a.name)
-    t.check(t.a.run(requests_left).out, "the request did not outlive the module")
+    outlived = bool(t.a.run(requests_left).out)
     t.wait(lambda: not t.a.run(requests_left).out, "the end of the request", 60)
     t.relay.unrule(lost)
     t.load(t.a)
+    return outlived
+
+
+def half_open(t):
+    """A request that nobody acknowledges outlives its listener and the module."""
+    # without a listener it ends when the next retransmit is due: 8, 16 or 32 seconds later
+    t.check(any(outlives(t, n) for n in (3, 4, 5)), "no request outlived the module")
 
 
 def no_test_timers(t):
