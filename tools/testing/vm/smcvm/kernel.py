@@ -33,7 +33,9 @@ KINDS = {
     "stock": ("vmlinuz-6.12", "modules-6.12", "6.12", 1, 8),
     "debug": ("debug-vmlinuz", "debug-modules", "debug", 4, 20),
     "stock-6.1": ("vmlinuz-6.1", "modules-6.1", "6.1", 1, 8),
+    "6.12-rt": ("vmlinuz-6.12-rt", "modules-6.12-rt", "6.12-rt", 1, 12),
     "backports": ("vmlinuz-backports", "modules-backports", "backports", 1, 8),
+    "forky": ("vmlinuz-forky", "modules-forky", "forky", 1, 8),
     "forky-s390x": ("vmlinuz-forky-s390x", "modules-forky-s390x", "forky-s390x", 4, 30),
 }
 
