@@ -278,13 +278,14 @@ bool smc_tcp_is_agreed(const struct smc_sock *smc)
  */
 void smc_tcp_peer(const struct sock *sk, struct sockaddr_storage *addr)
 {
-	struct sockaddr_in6 *addr6 = (struct sockaddr_in6 *)addr;
 	struct sockaddr_in *addr4 = (struct sockaddr_in *)addr;
 
 	memset(addr, 0, sizeof(*addr));
 	addr->ss_family = sk->sk_family;
 #if IS_ENABLED(CONFIG_IPV6)
 	if (sk->sk_family == AF_INET6) {
+		struct sockaddr_in6 *addr6 = (struct sockaddr_in6 *)addr;
+
 		addr6->sin6_port = inet_sk(sk)->inet_dport;
 		addr6->sin6_addr = sk->sk_v6_daddr;
 		addr6->sin6_scope_id = ipv6_iface_scope_id(&sk->sk_v6_daddr, sk->sk_bound_dev_if);
