@@ -579,8 +579,10 @@ static int smc_tcp_answer_syn(struct sock *sk, struct sk_buff *skb)
 /**
  * smc_tcp_answered_syn() - the SYN to a listener of ours that TCP is about to answer on this CPU
  *
- * Context: Softirq.
- * Return: the SYN, or NULL if there is none.
+ * RFC 7609 3.5.1.1; OPT-04.
+ *
+ * Context: TCP's conn_request(), in softirq.
+ * Return: the SYN, which TCP owns and frees afterwards, or NULL if there is none.
  */
 const struct sk_buff *smc_tcp_answered_syn(void)
 {

@@ -25,7 +25,7 @@ def knock(h, port):
 
 
 def outlives(t, retransmits):
-    """Whether the request of a client that is gone is there when the module is unloaded."""
+    """Unload the module beside a request whose client is gone; return whether it is left."""
     listener = t.half(t.a, hold, port=5104)
     listener.expect("listening")
     lost = t.relay.rule(proto="tcp", frm="a", sport=5104, drop=1)
