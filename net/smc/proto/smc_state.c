@@ -33,7 +33,7 @@ enum smc_close_bit {
 	SMC_SEEN_C_RCVD		= 1 << 6,
 	SMC_SEEN_A_RCVD		= 1 << 7,
 	SMC_SEEN_TCP_ENDED	= 1 << 8,	/* the peer reset TCP */
-	SMC_SEEN_PATH_LOST	= 1 << 9,	/* no link left, but the connection goes on */
+	SMC_SEEN_PATH_LOST	= 1 << 9,	/* no link left: it is over, or complete */
 	/* ... or that hold for the current event only. */
 	SMC_SEEN_UNREAD		= 1 << 16,
 	SMC_SEEN_UNSENT		= 1 << 17,
@@ -286,14 +286,6 @@ static u32 smc_state_remember(const struct smc_close_ctl *ctl,
 	return seen;
 }
 
-/* A connection that lost its path may still have data to read, see the rules. */
-static u32 smc_state_note_loss(enum smc_close_event event,
-			       const struct smc_close_step *step)
-{
-	return event == SMC_CLOSE_LINK_LOST && (BIT(step->next) & ST_COMPLETE) ?
-	       SEEN(PATH_LOST) : 0;
-}
-
 /* TCP was reset, and a message that explains it is still due from the peer. */
 static bool smc_state_awaits_flags(u32 state, u32 seen)
 {
@@ -385,7 +377,6 @@ struct smc_close_step smc_state_close(struct smc_close_ctl *ctl,
 	bool was_awaiting_abort = smc_state_awaits_abort(ctl);
 	struct smc_close_step step = { .next = ctl->state, .cause = event };
 	const struct smc_close_rule *rule;
-	bool is_lost;
 	u32 seen;
 
 	if (event >= SMC_CLOSE_NR_EVENTS)
@@ -411,11 +402,11 @@ struct smc_close_step smc_state_close(struct smc_close_ctl *ctl,
 		step.cause = SMC_CLOSE_RX_RST;
 	if (step.actions & DO(REPORT_ERR))
 		step.sk_err = smc_close_errs[step.cause] ?: ECONNRESET;
-	seen |= smc_state_note_loss(event, &step);
+	if (event == SMC_CLOSE_LINK_LOST)
+		seen |= SEEN(PATH_LOST);
 	/* the peer may still reach our element where this side has no link to its element */
-	is_lost = event == SMC_CLOSE_LINK_LOST || seen & SEEN(PATH_LOST);
 	step.is_peer_done = seen & (SEEN(C_RCVD) | SEEN(A_RCVD)) ||
-			    (is_lost && !facts->has_links);
+			    (seen & SEEN(PATH_LOST) && !facts->has_links);
 	if (was_awaiting && !smc_state_awaits_flags(step.next, seen) &&
 	    !(step.actions & DO(START_TIMER)))
 		step.actions |= DO(STOP_TIMER);
