@@ -478,6 +478,7 @@ static void a_service_is_an_address_and_a_port_seen_from_a_socket(struct kunit *
 static void hosts_and_services_do_not_replace_each_other(struct kunit *test)
 {
 	struct sockaddr_in service = service_addr;
+	u64 id = service_id(&service_addr);
 	struct in6_addr host = peer_a;
 	unsigned int i;
 
@@ -494,7 +495,8 @@ static void hosts_and_services_do_not_replace_each_other(struct kunit *test)
 		host.s6_addr32[0]++;
 		smc_peer_remember(&init_net, &host, SMC_DECLINE_TIMEOUT_CL, SMC_PEER_FIRST_CONTACT);
 	}
-	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_PEERDECL);
+	/* on a slow machine the pause is over */
+	KUNIT_EXPECT_EQ(test, smc_peer_find_slot(smc_net(&init_net)->peer_memory, id)->id, id);
 }
 
 static unsigned int peer_list(struct smc_peer_entry entry[4])
