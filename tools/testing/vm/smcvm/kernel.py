@@ -32,6 +32,8 @@ PROBE_TIMEOUT = 25
 KINDS = {
     "stock": ("vmlinuz-6.12", "modules-6.12", "6.12", 1, 8),
     "debug": ("debug-vmlinuz", "debug-modules", "debug", 4, 20),
+    "debug-6.12-least": ("debug-6.12-least-vmlinuz", "debug-6.12-least-modules",
+                         "debug-6.12-least", 4, 20),
     "stock-6.1": ("vmlinuz-6.1", "modules-6.1", "6.1", 1, 8),
     "6.12-rt": ("vmlinuz-6.12-rt", "modules-6.12-rt", "6.12-rt", 1, 12),
     "backports": ("vmlinuz-backports", "modules-backports", "backports", 1, 8),
@@ -102,8 +104,8 @@ def kinds(text):
 
 
 def base(text):
-    """"debug" if one of the kernels that TEXT names is that, else "stock"."""
-    return "debug" if "debug" in kinds(text) else "stock"
+    """"debug" if one of the kernels that TEXT names is a debug kernel, else "stock"."""
+    return "debug" if any(k.startswith("debug") for k in kinds(text)) else "stock"
 
 
 @functools.lru_cache(maxsize=4)
@@ -123,6 +125,7 @@ class Kernel:
         image, mods, release, self.slow, self.boot_time = KINDS[kind]
         self.release = script("release", release)
         self.kind = kind
+        self.has_sysctl = not kind.endswith("-least")    # nor procfs and IPv6
         if self.release.endswith("-s390x"):
             self.processor = "s390x"
             self.root = script("path", "root-s390x")
@@ -223,6 +226,7 @@ class Installed(Kernel):
     """A kernel that is installed in the system of a directory."""
 
     boot_modules = INITRAMFS_MODULES + DISK_MODULES
+    has_sysctl = True
 
     def __init__(self, root, release):
         self.release = release

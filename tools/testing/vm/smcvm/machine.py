@@ -202,14 +202,14 @@ class Machine:
                   "random.trust_cpu=on quiet "
                   "net.ifnames=0 rcupdate.rcu_cpu_stall_timeout=60 "
                   "watchdog_thresh=60 log_buf_len=4M printk.devkmsg=on "
-                  f"kmemleak=on bench.agent={agent} bench.host={self.name}")
+                  f"kmemleak=on bench_agent={agent} bench_host={self.name}")
         if self.lean:
             append += " init_on_alloc=0"
         root = self.root or self.kernel.root
-        append += f" bench.root={root}"
+        append += f" bench_root={root}"
         if self.root:
-            append += " bench.init systemd.firstboot=off"
-        debug = self.kernel.kind == "debug"
+            append += " bench_init=1 systemd.firstboot=off"
+        debug = self.kernel.kind.startswith("debug")
         argv = [*system, "-name", f"bench-{self.name}",
                 "-accel", self.accel + (",thread=multi" if self.accel == "tcg" else ""),
                 "-cpu", cpu, "-smp", f"{self.vcpus},sockets={self.vcpus}",

@@ -127,16 +127,19 @@ class Pair:
             "modprobe -q crc32_generic || true",
             "modprobe crc32_pclmul" if self.lean else "",
             "modprobe rdma_rxe",
-            "sysctl -qw kernel.hung_task_timeout_secs=240 || true",
-            "sysctl -qw net.ipv6.conf.default.accept_dad=0",
-            "sysctl -qw vm.overcommit_memory=1",
         ]
+        if vm.kernel.has_sysctl:
+            lines += [
+                "sysctl -qw kernel.hung_task_timeout_secs=240 || true",
+                "sysctl -qw net.ipv6.conf.default.accept_dad=0",
+                "sysctl -qw vm.overcommit_memory=1",
+            ]
         for i in range(self.nics):
             lines += [
                 f"ip link set eth{i} mtu {self.mtu} up",
                 f"ip addr add 10.43.{i}.{vm.number}/24 dev eth{i}",
                 f"ip -6 addr add fd43:{i or ''}::{vm.number}/64 dev eth{i} nodad"
-                .replace("fd43:::", "fd43::"),
+                .replace("fd43:::", "fd43::") if vm.kernel.has_sysctl else "",
                 f"rdma link add rxe{i} type rxe netdev eth{i}",
             ]
         vm.run("\n".join(lines))
@@ -259,8 +262,11 @@ class Pair:
                     lines.append(f"[ -d /sys/module/{dep} ] || modprobe {dep}")
             timers = " test_timers=1" if name == "smc" else ""
             lines.append(f"insmod {shlex.quote('/host' + path)}{timers}")
-        lines.append(f"cd {SYSCTL_DIR}; echo {dialect} > dialect")
-        lines.append(f"echo {self.ack_exponent} > rdma_ack_exponent")
+        if vm.kernel.has_sysctl:
+            lines.append(f"cd {SYSCTL_DIR}; echo {dialect} > dialect")
+            lines.append(f"echo {self.ack_exponent} > rdma_ack_exponent")
+        elif dialect:
+            raise BenchError("without sysctls there is only the deployed dialect")
         vm.run("\n".join(lines))
         if self.slow > 1:
             # the protocol's timers scale with the slowness of the kernel
