@@ -43,7 +43,7 @@ static int cdc_fake_page(struct smc_wr_slot *slot, struct page *page, u32 off, u
 
 #include "../../../net/smc/group/smc_cdc.c"
 
-#define CDC_ELEMENT	SMC_BUF_MIN_SIZE
+#define CDC_ELEMENT	(4 * PAGE_SIZE)
 
 static struct proto cdc_proto = {
 	.name = "smc_cdc_test",

@@ -149,7 +149,7 @@ static inline void d_give_up(struct world *w)
 }
 
 /* A message arrived that the exchange does not wait for. */
-static inline void d_drop(struct world *w)
+static inline void d_ignore(struct world *w)
 {
 	w->d.nr_dropped++;
 	if (chaos_roll(2))
@@ -273,7 +273,7 @@ static inline void d_confirm(struct world *w, u8 link)
 	d_link_is_up(w, link);
 }
 
-static inline void d_delete(struct world *w, u8 link, const struct smc_llc_delete_link *dl)
+static inline void d_del(struct world *w, u8 link, const struct smc_llc_delete_link *dl)
 {
 	struct smc_llc_action act = d_msg(link, SMC_LLC_DELETE_LINK, true);
 	struct smc_llc_flow *flow = &d_side(w)->flow;
@@ -307,11 +307,11 @@ static inline void d_look(struct world *w)
 		d_confirm(w, flow->config_target);
 		d_done(w);
 	} else if (flow->config == SMC_LLC_CONFIG_CONFIRM && mail->type == SMC_LLC_DELETE_LINK) {
-		d_delete(w, w->d.mail_link, &mail->delete_link);
+		d_del(w, w->d.mail_link, &mail->delete_link);
 		if (flow->phase != SMC_LLC_DEAD)
 			d_give_up(w);
 	} else {
-		d_drop(w);
+		d_ignore(w);
 	}
 }
 
@@ -434,7 +434,7 @@ static inline void d_request(struct world *w, u8 link, const struct smc_llc_msg 
 		d_offer(w, link, msg, b);
 		break;
 	case SMC_LLC_DELETE_LINK:
-		d_delete(w, link, &msg->delete_link);
+		d_del(w, link, &msg->delete_link);
 		break;
 	case SMC_LLC_CONFIRM_RKEY:
 		d_confirm_rkey(w, link, msg);

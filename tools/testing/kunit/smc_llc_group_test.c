@@ -27,8 +27,8 @@ static struct world *world_of(struct kunit *test, u8 server_rnics, u8 client_rni
 	return w;
 }
 
-static struct world *up(struct kunit *test, u8 server_rnics, u8 client_rnics, u8 max_links,
-			bool is_deployed)
+static struct world *world_up(struct kunit *test, u8 server_rnics, u8 client_rnics, u8 max_links,
+			      bool is_deployed)
 {
 	struct world *w = world_of(test, server_rnics, client_rnics, max_links, is_deployed);
 
@@ -123,7 +123,7 @@ static void say(struct world *w, int to, u8 link, const struct smc_llc_msg *msg)
  */
 static struct world *adding(struct kunit *test, u8 type, bool is_deployed)
 {
-	struct world *w = up(test, 1, 1, 2, is_deployed);
+	struct world *w = world_up(test, 1, 1, 2, is_deployed);
 
 	KUNIT_ASSERT_EQ(test, links(w), 1);
 	w->side[W_CLIENT].has_rnic[1] = true;
@@ -139,7 +139,7 @@ static struct world *adding(struct kunit *test, u8 type, bool is_deployed)
 /* The same, from one link to two. */
 static struct world *adding_second(struct kunit *test, u8 type, bool is_deployed)
 {
-	struct world *w = up(test, 1, 1, 2, is_deployed);
+	struct world *w = world_up(test, 1, 1, 2, is_deployed);
 
 	KUNIT_ASSERT_EQ(test, links(w), 1);
 	w_rnic_up(w, W_SERVER, 1);
@@ -176,7 +176,7 @@ static void second_link_sl_07_sl_08_sl_09_sl_10_lg_12_lg_13_lg_14_addl_04(struct
 	int deployed, who;
 
 	for (deployed = 0; deployed < 2; deployed++) {
-		struct world *w = up(test, row->rnics[0], row->rnics[1], 8, deployed);
+		struct world *w = world_up(test, row->rnics[0], row->rnics[1], 8, deployed);
 
 		expect_rest(test, w, row->links);
 		for (who = W_SERVER; who <= W_CLIENT; who++)
@@ -196,8 +196,8 @@ static void as_many_links_as_agreed_maxl_09_maxl_10_addl_05(struct kunit *test)
 		for (max = 2; max <= SMC_LLC_MAX_LINKS_MAX; max++) {
 			for (who = W_SERVER; who <= W_CLIENT; who++) {
 				/* one side has spare RNICs */
-				w = up(test, who == W_SERVER ? nr : W_RNICS,
-				       who == W_CLIENT ? nr : W_RNICS, max, true);
+				w = world_up(test, who == W_SERVER ? nr : W_RNICS,
+					     who == W_CLIENT ? nr : W_RNICS, max, true);
 				expect_rest(test, w, min(max, nr));
 				kunit_kfree(test, w);
 			}
@@ -217,8 +217,8 @@ static void many_links_come_and_go_maxl_09_maxl_10_lg_12_lg_16(struct kunit *tes
 
 	for (max = 5; max <= SMC_LLC_MAX_LINKS_MAX; max++) {
 		for (who = W_SERVER; who <= W_CLIENT; who++) {
-			w = up(test, who == W_SERVER ? 1 : W_RNICS,
-			       who == W_CLIENT ? 1 : W_RNICS, max, true);
+			w = world_up(test, who == W_SERVER ? 1 : W_RNICS,
+				     who == W_CLIENT ? 1 : W_RNICS, max, true);
 			expect_rest(test, w, 2);
 			KUNIT_EXPECT_EQ(test, smc_llc_nr_symmetric(&w->side[who].flow), 1);
 			for (nr = 2; nr <= W_RNICS; nr++) {
@@ -266,8 +266,8 @@ static void asymmetric_is_replaced_lg_15_lg_16_addl_06_addl_07_err_58_err_59(str
 
 	for (who = W_SERVER; who <= W_CLIENT; who++) {
 		/* the side with one RNIC gets another */
-		struct world *w = up(test, who == W_SERVER ? 1 : 2, who == W_SERVER ? 2 : 1, 2,
-				     true);
+		struct world *w = world_up(test, who == W_SERVER ? 1 : 2,
+					   who == W_SERVER ? 2 : 1, 2, true);
 
 		expect_rest(test, w, 2);
 		w_rnic_up(w, who, 1);
@@ -295,7 +295,7 @@ static void rmbs_of_both_sides_rkey_20_rkey_21_addl_12_addl_14_addl_15(struct ku
 
 	for (s = 0; s < ARRAY_SIZE(counts); s++) {
 		for (c = 0; c < ARRAY_SIZE(counts); c++) {
-			struct world *w = up(test, 1, 1, 2, s & 1);
+			struct world *w = world_up(test, 1, 1, 2, s & 1);
 			u8 most = max(counts[s], counts[c]);
 
 			for (i = 1; i < counts[s]; i++)
@@ -325,7 +325,7 @@ static void rkeys_on_many_links_rkey_03_rkey_04_rkey_08_rkey_09(struct kunit *te
 	int who;
 
 	for (nr = 2; nr <= W_RNICS; nr++) {
-		struct world *w = up(test, nr, nr, 8, false);
+		struct world *w = world_up(test, nr, nr, 8, false);
 
 		expect_rest(test, w, nr);
 		for (who = W_SERVER; who <= W_CLIENT; who++) {
@@ -353,7 +353,7 @@ static void any_link_carries_an_exchange_llc_04_llc_06_addl_11(struct kunit *tes
 	u8 idx;
 
 	for (idx = 0; idx < 2; idx++) {
-		struct world *w = up(test, 2, 2, 2, idx);
+		struct world *w = world_up(test, 2, 2, 2, idx);
 
 		w->now += 60000;
 		conts = replies(w, W_CLIENT, SMC_LLC_ADD_LINK_CONT);
@@ -377,7 +377,7 @@ static void any_link_carries_an_exchange_llc_04_llc_06_addl_11(struct kunit *tes
 static void rkey_sequence_for_nine_links_rkey_08_rkey_09(struct kunit *test)
 {
 	static const u8 left[] = { 8, 6, 3 };
-	struct world *w = up(test, 1, 1, 8, false);
+	struct world *w = world_up(test, 1, 1, 8, false);
 	struct smc_llc_flow *flow = &w->side[W_SERVER].flow;
 	struct smc_llc_event ev = { .type = SMC_LLC_EV_REQ_RKEY, .cookie = 5 };
 	struct smc_llc_actions *acts = &w->side[W_SERVER].acts;
@@ -425,12 +425,12 @@ static void rkey_sequence_for_nine_links_rkey_08_rkey_09(struct kunit *test)
 static void bad_continuations_err_47_err_54_amb_39_amb_58(struct kunit *test)
 {
 	struct smc_llc_msg msg = { .type = SMC_LLC_CONFIRM_RKEY };
-	struct world *w = up(test, 4, 4, 8, false);
+	struct world *w = world_up(test, 4, 4, 8, false);
 	struct smc_llc_flow *flow = &w->side[W_CLIENT].flow;
 	int how;
 
 	for (how = 0; how < 2; how++) {
-		w = up(test, 4, 4, 8, false);
+		w = world_up(test, 4, 4, 8, false);
 		flow = &w->side[W_CLIENT].flow;
 		msg.type = SMC_LLC_CONFIRM_RKEY;
 		msg.confirm_rkey.here.rkey = 0x99;
@@ -460,7 +460,7 @@ static void bad_continuations_err_47_err_54_amb_39_amb_58(struct kunit *test)
 /* A link number is used again only after all others. */
 static void numbers_of_lost_links_lid_03(struct kunit *test)
 {
-	struct world *w = up(test, 2, 2, 2, true);
+	struct world *w = world_up(test, 2, 2, 2, true);
 	u8 seen[256] = {};
 	unsigned int i, k;
 
@@ -494,7 +494,7 @@ static void link_is_lost_and_replaced_dell_01_dell_03_to_dell_06_dell_10(struct 
 	for (deployed = 0; deployed < 2; deployed++) {
 		for (who = W_SERVER; who <= W_CLIENT; who++) {
 			for (idx = 0; idx < 2; idx++) {
-				struct world *w = up(test, 2, 2, 2, deployed);
+				struct world *w = world_up(test, 2, 2, 2, deployed);
 
 				w->now += 60000;
 				w_break(w, who, idx, true);
@@ -522,7 +522,7 @@ static void link_is_given_up_dell_07_dell_08_dell_14_lgt_03(struct kunit *test)
 
 	for (who = W_SERVER; who <= W_CLIENT; who++) {
 		for (idx = 0; idx < 2; idx++) {
-			struct world *w = up(test, 2, 2, 2, true);
+			struct world *w = world_up(test, 2, 2, 2, true);
 
 			/* The RNIC is taken out of service, so no new link is added. */
 			w->side[who].has_rnic[idx] = false;
@@ -537,7 +537,7 @@ static void link_is_given_up_dell_07_dell_08_dell_14_lgt_03(struct kunit *test)
 			w_check_rest(w);
 			expect_no_fault(test, w);
 			/* The loss of the last link ends the group, without a timeout. */
-			w = up(test, 1, 1, 2, true);
+			w = world_up(test, 1, 1, 2, true);
 			give_up(w, who, 0, true);
 			w_pump(w);
 			KUNIT_EXPECT_EQ(test, requests(w, W_SERVER, SMC_LLC_DELETE_LINK), 1);
@@ -563,7 +563,7 @@ enum clear_end { CLEAR_ANSWERED, CLEAR_LATE, CLEAR_BROKEN, CLEAR_ENDS };
 static void clears(struct kunit *test, bool deployed, int giver, int waiter, u32 ms,
 		   enum clear_end end)
 {
-	struct world *w = up(test, 2, 2, 2, deployed);
+	struct world *w = world_up(test, 2, 2, 2, deployed);
 	struct w_side *side = &w->side[waiter], *other = &w->side[!waiter];
 
 	w->now += 60000;
@@ -623,7 +623,7 @@ static void link_is_clear_first_fail_10_fail_18_fail_19_dell_05_dell_10(struct k
 static void deployed_server_loses_a_link_in_order_dell_05_amb_69(struct kunit *test)
 {
 	struct smc_llc_msg msg = { .type = SMC_LLC_DELETE_LINK };
-	struct world *w = up(test, 2, 2, 2, true);
+	struct world *w = world_up(test, 2, 2, 2, true);
 
 	msg.delete_link.link_num = w->side[W_CLIENT].flow.link[1].num;
 	msg.delete_link.is_orderly = true;
@@ -637,7 +637,7 @@ static void deployed_server_loses_a_link_in_order_dell_05_amb_69(struct kunit *t
 /* A link that failed at the client, and is reported so, is not drained. */
 static void failed_link_is_not_cleared_dell_08_amb_69(struct kunit *test)
 {
-	struct world *w = up(test, 3, 3, 3, true);
+	struct world *w = world_up(test, 3, 3, 3, true);
 
 	w->now += 60000;
 	w->side[W_CLIENT].is_frozen = true;
@@ -656,7 +656,7 @@ static const u8 late_rows[][3] = { { 2, 2, 2 }, { 3, 3, 3 }, { 2, 1, 2 }, { 1, 2
 
 static void comes_back_later(struct kunit *test, const u8 *row, int who, u8 idx)
 {
-	struct world *w = up(test, row[W_SERVER], row[W_CLIENT], row[2], true);
+	struct world *w = world_up(test, row[W_SERVER], row[W_CLIENT], row[2], true);
 	unsigned int offers;
 
 	expect_rest(test, w, row[2]);
@@ -698,7 +698,7 @@ static void deployed_client_loses_a_link_in_order_dell_08_amb_69(struct kunit *t
 
 	for (deployed = 0; deployed < 2; deployed++) {
 		for (i = 0; i < ARRAY_SIZE(reasons); i++) {
-			w = up(test, 2, 2, 2, deployed);
+			w = world_up(test, 2, 2, 2, deployed);
 			server = &w->side[W_SERVER];
 			expect_rest(test, w, 2);
 			msg.delete_link.link_num = server->flow.link[1].num;
@@ -732,7 +732,7 @@ static void links_do_not_come_as_fast_as_they_go_err_59_dell_09(struct kunit *te
 	int how;
 
 	for (how = 0; how < 4; how++) {
-		w = up(test, 2, 2, 2, how & 1);
+		w = world_up(test, 2, 2, 2, how & 1);
 		server = &w->side[W_SERVER];
 		for (i = 0; i < SMC_LLC_BRIEF_LIVES; i++) {
 			w->now += 1000;
@@ -760,7 +760,7 @@ static void links_do_not_come_as_fast_as_they_go_err_59_dell_09(struct kunit *te
 /* The same of a server: here the client rejects, and reports when it accepts again. */
 static void nor_as_fast_as_a_server_ends_them(struct kunit *test, u8 client_rnics)
 {
-	struct world *w = up(test, 2, client_rnics, 2, true);
+	struct world *w = world_up(test, 2, client_rnics, 2, true);
 	struct w_side *client = &w->side[W_CLIENT];
 	unsigned int i, ups;
 
@@ -807,7 +807,7 @@ static void nor_as_fast_as_a_server_ends_them_err_59_dell_05(struct kunit *test)
  */
 static struct world *asymmetric_behind_another(struct kunit *test)
 {
-	struct world *w = up(test, 2, 1, 2, true);
+	struct world *w = world_up(test, 2, 1, 2, true);
 
 	KUNIT_ASSERT_EQ(test, class(w, W_SERVER), SMC_LGR_TYPE_ASYMMETRIC_PEER);
 	w_rnic_up(w, W_CLIENT, 1);
@@ -905,7 +905,7 @@ static void whole_group_at_any_time_ser_09_ser_14_ser_21_amb_67(struct kunit *te
 			if (i < ARRAY_SIZE(types)) {
 				w = adding(test, types[i], true);
 			} else {
-				w = up(test, 2, 2, 2, true);
+				w = world_up(test, 2, 2, 2, true);
 				if (i == ARRAY_SIZE(types)) {
 					w_add_rmb(w, !who);
 					w_pump_until(w, !who, SMC_LLC_CONFIRM_RKEY, false);
@@ -961,7 +961,7 @@ static void add_link_crosses_delete_rkey_amb_21(struct kunit *test)
 	int deployed;
 
 	for (deployed = 0; deployed < 2; deployed++) {
-		struct world *w = up(test, 1, 1, 2, deployed);
+		struct world *w = world_up(test, 1, 1, 2, deployed);
 
 		w_add_rmb(w, W_CLIENT);
 		w_pump(w);
@@ -991,7 +991,7 @@ static void rkeys_do_not_wait_for_an_offer_ser_10_rkey_15_amb_21(struct kunit *t
 	for (deployed = 0; deployed < 2; deployed++) {
 		/* also with so many links that a continuation is needed */
 		for (i = 1; i <= 5; i += 4) {
-			w = up(test, i, W_RNICS, 8, deployed);
+			w = world_up(test, i, W_RNICS, 8, deployed);
 			w_add_rmb(w, W_CLIENT);
 			w_pump(w);
 			w->side[W_SERVER].create_hangs = true;
@@ -1026,7 +1026,7 @@ static void deletion_does_not_wait_for_an_offer_ser_08(struct kunit *test)
 
 	for (who = W_SERVER; who <= W_CLIENT; who++) {
 		for (is_orderly = 0; is_orderly < 2; is_orderly++) {
-			w = up(test, 2, 3, 3, false);
+			w = world_up(test, 2, 3, 3, false);
 			expect_rest(test, w, 2);
 			w->side[W_SERVER].create_hangs = true;
 			w_rnic_up(w, W_SERVER, 2);
@@ -1048,7 +1048,7 @@ static void deletion_does_not_wait_for_an_offer_ser_08(struct kunit *test)
 /* A server that is slow with each message of an exchange still gets to the next one. */
 static void notice_waits_for_an_exchange_ser_08_err_36(struct kunit *test)
 {
-	struct world *w = up(test, 2, 3, 3, false);
+	struct world *w = world_up(test, 2, 3, 3, false);
 	unsigned int i;
 
 	for (i = 0; i < 7; i++) {
@@ -1081,7 +1081,7 @@ static void notice_waits_for_an_exchange_ser_08_err_36(struct kunit *test)
 static void a_busy_server_deletes_a_lost_link_err_36(struct kunit *test)
 {
 	struct smc_llc_msg msg = { .type = SMC_LLC_ADD_LINK };
-	struct world *w = up(test, 2, 2, 2, false);
+	struct world *w = world_up(test, 2, 2, 2, false);
 	struct w_side *client = &w->side[W_CLIENT];
 	unsigned int had = client->sent[true][SMC_LLC_ADD_LINK];
 	struct smc_llc_timers timers = w_timers();
@@ -1116,9 +1116,9 @@ static void test_link_at_any_time_ser_06_ser_11_ser_16(struct kunit *test)
 
 	for (who = W_SERVER; who <= W_CLIENT; who++) {
 		w[0] = adding(test, SMC_LLC_ADD_LINK_CONT, false);
-		w[1] = up(test, 3, 3, 3, false);
+		w[1] = world_up(test, 3, 3, 3, false);
 		w_break(w[1], W_SERVER, 2, true);
-		w[2] = up(test, 2, 2, 2, false);
+		w[2] = world_up(test, 2, 2, 2, false);
 		w_add_rmb(w[2], W_SERVER);
 		w_pump_until(w[2], W_SERVER, SMC_LLC_CONFIRM_RKEY, false);
 		for (i = 0; i < ARRAY_SIZE(w); i++) {
@@ -1137,7 +1137,7 @@ static void test_link_at_any_time_ser_06_ser_11_ser_16(struct kunit *test)
 
 static void delete_link_crosses_notice_ser_12(struct kunit *test)
 {
-	struct world *w = up(test, 2, 2, 2, true);
+	struct world *w = world_up(test, 2, 2, 2, true);
 
 	w->side[W_SERVER].is_frozen = true;
 	w_rnic_down(w, W_CLIENT, 1, true);
@@ -1155,7 +1155,7 @@ static void delete_link_crosses_delete_link_ser_04_ser_13(struct kunit *test)
 
 	for (orderly = 0; orderly < 2; orderly++) {
 		for (who = W_SERVER; who <= W_CLIENT; who++) {
-			struct world *w = up(test, 3, 3, 3, true);
+			struct world *w = world_up(test, 3, 3, 3, true);
 
 			expect_rest(test, w, 3);
 			w->now += 60000;
@@ -1175,7 +1175,7 @@ static void delete_link_crosses_delete_link_ser_04_ser_13(struct kunit *test)
 /* Both sides give up the same link: one exchange is enough. */
 static void both_lose_the_same_link_ser_13_err_48(struct kunit *test)
 {
-	struct world *w = up(test, 2, 2, 2, true);
+	struct world *w = world_up(test, 2, 2, 2, true);
 
 	w->now += 60000;
 	w_break(w, W_CLIENT, 1, true);
@@ -1190,7 +1190,7 @@ static void both_lose_the_same_link_ser_13_err_48(struct kunit *test)
 /* Index 0 carries the RKEY exchange, 1 does not; it is before DELETE LINK or crosses it. */
 static void delete_link_meets_confirm_rkey(struct kunit *test, bool deployed, u8 idx, bool crosses)
 {
-	struct world *w = up(test, 2, 2, 2, deployed);
+	struct world *w = world_up(test, 2, 2, 2, deployed);
 
 	give_up(w, W_SERVER, idx, true);
 	KUNIT_EXPECT_EQ(test, w->side[W_SERVER].clearing, BIT(idx));
@@ -1222,7 +1222,7 @@ static void delete_link_crosses_confirm_rkey_ser_15_ser_20_amb_20(struct kunit *
 
 static void confirm_rkey_crosses_notice_ser_17(struct kunit *test)
 {
-	struct world *w = up(test, 2, 1, 2, true);
+	struct world *w = world_up(test, 2, 1, 2, true);
 
 	w_add_rmb(w, W_SERVER);
 	w_pump_until(w, W_SERVER, SMC_LLC_CONFIRM_RKEY, false);
@@ -1239,7 +1239,7 @@ static void confirm_rkey_crosses_delete_link_ser_19(struct kunit *test)
 
 	for (orderly = 0; orderly < 2; orderly++) {
 		for (idx = 0; idx < 2; idx++) {
-			struct world *w = up(test, 2, 2, 2, true);
+			struct world *w = world_up(test, 2, 2, 2, true);
 			unsigned int nr_done = w->side[W_SERVER].nr_done;
 
 			w_add_rmb(w, W_SERVER);
@@ -1258,7 +1258,7 @@ static void confirm_rkey_crosses_delete_link_ser_19(struct kunit *test)
 
 static void rkey_exchanges_of_both_sides_ser_05_ser_22_rkey_14_amb_19(struct kunit *test)
 {
-	struct world *w = up(test, 4, 4, 8, false);
+	struct world *w = world_up(test, 4, 4, 8, false);
 	unsigned int i;
 
 	for (i = 0; i < 3; i++) {
@@ -1283,7 +1283,7 @@ static void exchange_is_repeated_llc_14_fail_15_rkey_05(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(types); i++) {
 		for (who = W_SERVER; who <= W_CLIENT; who++) {
 			for (breaker = W_SERVER; breaker <= W_CLIENT; breaker++) {
-				struct world *w = up(test, 4, 4, 4, false);
+				struct world *w = world_up(test, 4, 4, 4, false);
 
 				w->now += 60000;
 				w_add_rmb(w, who);
@@ -1303,7 +1303,7 @@ static void exchange_is_repeated_llc_14_fail_15_rkey_05(struct kunit *test)
 static void nothing_but_beginnings_fail_15_rkey_05_err_50(struct kunit *test)
 {
 	struct smc_llc_msg msg = { .type = SMC_LLC_CONFIRM_RKEY };
-	struct world *w = up(test, 4, 4, 4, false);
+	struct world *w = world_up(test, 4, 4, 4, false);
 	struct smc_llc_link *link = w->side[W_SERVER].flow.link;
 	struct smc_llc_confirm_rkey *cr = &msg.confirm_rkey;
 	unsigned int i;
@@ -1359,7 +1359,7 @@ static void rnics_take_turns(struct kunit *test, u8 rnic)
 	struct world *w;
 	u8 i, k;
 
-	w = up(test, 3, 3, 3, true);
+	w = world_up(test, 3, 3, 3, true);
 	server = &w->side[W_SERVER];
 	w_wait(w, w_timers().add_link_retry);
 	expect_rest(test, w, 3);
@@ -1394,7 +1394,7 @@ static void rnics_take_turns_while_attempts_fail_err_56_tmr_12(struct kunit *tes
 /* RNIC 1 of a side has no path, and no error shows it: the other one makes the second link. */
 static void asymmetric_link_where_no_other_has_a_path(struct kunit *test, int who)
 {
-	struct world *w = up(test, 2, 2, 2, true);
+	struct world *w = world_up(test, 2, 2, 2, true);
 	u8 i;
 
 	expect_rest(test, w, 2);
@@ -1424,7 +1424,7 @@ static void one_rnic_without_a_path_lg_12_sl_07_sl_09(struct kunit *test)
 /* Short messages pass, data does not: the next attempt uses another path. */
 static void a_path_that_is_lost_with_the_first_data_err_56(struct kunit *test)
 {
-	struct world *w = up(test, 3, 3, 2, true);
+	struct world *w = world_up(test, 3, 3, 2, true);
 	struct w_side *server = &w->side[W_SERVER];
 	unsigned int i, used = 0;
 
@@ -1441,7 +1441,7 @@ static void a_path_that_is_lost_with_the_first_data_err_56(struct kunit *test)
 /* An offer counts when it is sent: an attempt may be given up before. */
 static void no_turn_without_an_offer_err_56(struct kunit *test)
 {
-	struct world *w = up(test, 3, 3, 2, true);
+	struct world *w = world_up(test, 3, 3, 2, true);
 	struct w_side *server = &w->side[W_SERVER];
 	struct smc_llc_end end;
 
@@ -1511,7 +1511,7 @@ static void later_link_without_confirm_err_26_err_32_tmr_12_tmr_13(struct kunit 
 	int who;
 
 	for (who = W_SERVER; who <= W_CLIENT; who++) {
-		struct world *w = up(test, 1, 1, 2, true);
+		struct world *w = world_up(test, 1, 1, 2, true);
 
 		w->side[W_CLIENT].has_rnic[1] = true;
 		w->side[W_SERVER].has_rnic[1] = true;
@@ -1537,7 +1537,7 @@ static void third_link_fails_err_56_err_57_tmr_12_tmr_13(struct kunit *test)
 
 	for (who = W_SERVER; who <= W_CLIENT; who++) {
 		for (late = 0; late < 2; late++) {
-			struct world *w = up(test, 2, 2, 3, true);
+			struct world *w = world_up(test, 2, 2, 3, true);
 
 			w->side[who].create_fails = !late;
 			w->side[who].prepare_fails = late;
@@ -1635,7 +1635,7 @@ static void delete_link_of_client_unanswered_err_36(struct kunit *test)
 	u8 nr;
 
 	for (nr = 2; nr <= 4; nr++) {
-		struct world *w = up(test, nr, nr, 8, true);
+		struct world *w = world_up(test, nr, nr, 8, true);
 
 		expect_rest(test, w, nr);
 		w->side[W_SERVER].is_frozen = true;
@@ -1663,7 +1663,7 @@ static void delete_link_of_server_unanswered_err_38(struct kunit *test)
 
 	/* a deployed client may have dropped the first one */
 	for (nr = 2; nr <= 7; nr++) {
-		struct world *w = up(test, nr / 2 + 1, nr / 2 + 1, 8, nr & 1);
+		struct world *w = world_up(test, nr / 2 + 1, nr / 2 + 1, 8, nr & 1);
 
 		expect_rest(test, w, nr / 2 + 1);
 		tries = 1 + (nr & 1);
@@ -1692,7 +1692,7 @@ static void delete_link_of_server_unanswered_err_38(struct kunit *test)
 /* The end of the group is announced on one link after the other. */
 static void end_is_said_on_every_link_err_36_err_37_lgt_04_lgt_06(struct kunit *test)
 {
-	struct world *w = up(test, 3, 3, 8, true);
+	struct world *w = world_up(test, 3, 3, 8, true);
 
 	/* a failed send: the next link is used at once */
 	w_break(w, W_SERVER, 0, false);
@@ -1704,7 +1704,7 @@ static void end_is_said_on_every_link_err_36_err_37_lgt_04_lgt_06(struct kunit *
 	expect_no_fault(test, w);
 
 	/* A client waits for an answer on each link. */
-	w = up(test, 3, 3, 8, true);
+	w = world_up(test, 3, 3, 8, true);
 	w->side[W_SERVER].is_frozen = true;
 	end(w, W_CLIENT);
 	w_wait(w, 3 * w_timers().terminate - 1);
@@ -1722,7 +1722,7 @@ static void no_rkey_reply_err_39_err_40_err_41_err_42(struct kunit *test)
 
 	for (who = W_SERVER; who <= W_CLIENT; who++) {
 		for (what = 0; what < 2; what++) {
-			struct world *w = up(test, 2, 2, 2, true);
+			struct world *w = world_up(test, 2, 2, 2, true);
 
 			w->now += 60000;
 			if (what) {
@@ -1779,7 +1779,7 @@ static void confirm_link_with_wrong_data_err_43_amb_57_amb_65(struct kunit *test
 static void parallel_link_is_deleted_err_45_lg_10(struct kunit *test)
 {
 	struct smc_llc_msg msg = { .type = SMC_LLC_ADD_LINK, .is_reply = true };
-	struct world *w = up(test, 2, 1, 2, true);
+	struct world *w = world_up(test, 2, 1, 2, true);
 	struct smc_llc_flow *flow = &w->side[W_SERVER].flow;
 
 	expect_rest(test, w, 2);
@@ -1831,7 +1831,7 @@ static void mtu_of_the_only_rnic_replaces_the_link(struct kunit *test)
 	int who, k;
 
 	for (k = 0; k < 4; k++) {
-		struct world *w = up(test, 1, 1, 2, k & 1);
+		struct world *w = world_up(test, 1, 1, 2, k & 1);
 
 		who = k & 2 ? W_CLIENT : W_SERVER;
 		w_set_mtu(w, who, 0, SMC_MTU_1024);
@@ -1851,7 +1851,7 @@ static void greater_mtu_needs_both_ports(struct kunit *test)
 	int who;
 
 	for (who = W_SERVER; who <= W_CLIENT; who++) {
-		struct world *w = up(test, 1, 1, 2, true);
+		struct world *w = world_up(test, 1, 1, 2, true);
 
 		w_set_mtu(w, W_SERVER, 0, SMC_MTU_1024);
 		w_set_mtu(w, W_CLIENT, 0, SMC_MTU_1024);
@@ -1873,7 +1873,7 @@ static void mtu_of_one_of_two_rnics_replaces_its_link(struct kunit *test)
 	int who, k;
 
 	for (k = 0; k < 4; k++) {
-		struct world *w = up(test, 2, 2, 2, k & 1);
+		struct world *w = world_up(test, 2, 2, 2, k & 1);
 
 		expect_rest(test, w, 2);
 		who = k & 2 ? W_CLIENT : W_SERVER;
@@ -1894,7 +1894,7 @@ static void mtu_of_all_rnics_replaces_all_links(struct kunit *test)
 	u8 r;
 
 	for (who = W_SERVER; who <= W_CLIENT; who++) {
-		struct world *w = up(test, 2, 2, 2, true);
+		struct world *w = world_up(test, 2, 2, 2, true);
 
 		expect_rest(test, w, 2);
 		for (r = 0; r < 2; r++)
@@ -1912,8 +1912,8 @@ static void mtu_of_a_shared_rnic_replaces_both_links(struct kunit *test)
 	int who;
 
 	for (who = W_SERVER; who <= W_CLIENT; who++) {
-		struct world *w = who == W_SERVER ? up(test, 1, 2, 2, true) :
-						    up(test, 2, 1, 2, true);
+		struct world *w = who == W_SERVER ? world_up(test, 1, 2, 2, true) :
+						    world_up(test, 2, 1, 2, true);
 
 		expect_rest(test, w, 2);
 		w_set_mtu(w, who, 0, SMC_MTU_1024);
@@ -1925,7 +1925,7 @@ static void mtu_of_a_shared_rnic_replaces_both_links(struct kunit *test)
 /* The client refuses the offer: the old link goes on. */
 static void a_link_that_cannot_be_replaced_stays_until_the_next_try(struct kunit *test)
 {
-	struct world *w = up(test, 1, 1, 2, true);
+	struct world *w = world_up(test, 1, 1, 2, true);
 	struct smc_llc_flow *flow = &w->side[W_SERVER].flow;
 
 	w->side[W_CLIENT].create_fails = true;
@@ -1971,7 +1971,7 @@ static void commands_on_a_lost_link_err_46(struct kunit *test)
 		{ .type = SMC_LLC_DELETE_RKEY }, { .type = SMC_LLC_ADD_LINK_CONT },
 		{ .type = SMC_LLC_DELETE_LINK }, { .type = SMC_LLC_CONFIRM_LINK },
 	};
-	struct world *w = up(test, 2, 2, 2, true);
+	struct world *w = world_up(test, 2, 2, 2, true);
 	struct smc_llc_flow *before = kunit_kzalloc(test, sizeof(*before), GFP_KERNEL);
 	unsigned int i;
 
@@ -1995,7 +1995,7 @@ static void wrong_counts_while_adding_err_47_amb_24(struct kunit *test)
 	int who;
 
 	for (who = W_SERVER; who <= W_CLIENT; who++) {
-		struct world *w = up(test, 1, 1, 2, true);
+		struct world *w = world_up(test, 1, 1, 2, true);
 		struct smc_llc_msg msg = { .type = SMC_LLC_ADD_LINK_CONT };
 		struct smc_llc_flow *flow = &w->side[who].flow;
 		unsigned int i;
@@ -2025,7 +2025,7 @@ static void wrong_counts_while_adding_err_47_amb_24(struct kunit *test)
 /* Keys for links that the group lacks, or two keys for one link. */
 static void confirm_rkey_with_wrong_links_err_50_err_54(struct kunit *test)
 {
-	struct world *w = up(test, 2, 2, 2, true);
+	struct world *w = world_up(test, 2, 2, 2, true);
 	struct smc_llc_msg msg = { .type = SMC_LLC_CONFIRM_RKEY };
 
 	msg.confirm_rkey.here.rkey = 0x99;
@@ -2033,7 +2033,7 @@ static void confirm_rkey_with_wrong_links_err_50_err_54(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].why, SMC_LLC_WHY_RKEY_MISSING);
 	KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].flow.link[1].state, SMC_LLC_LINK_REPORTED);
 
-	w = up(test, 3, 3, 3, true);
+	w = world_up(test, 3, 3, 3, true);
 	msg.confirm_rkey.nr_rtokens = 2;
 	msg.confirm_rkey.other[0].link_num = w->side[W_CLIENT].flow.link[1].num;
 	msg.confirm_rkey.other[1].link_num = w->side[W_CLIENT].flow.link[1].num;
@@ -2045,7 +2045,7 @@ static void confirm_rkey_with_wrong_links_err_50_err_54(struct kunit *test)
 /* The most actions of one event: eight links lost, and the server notified. */
 static void actions_are_bounded_err_50(struct kunit *test)
 {
-	struct world *w = up(test, 4, 4, 8, true);
+	struct world *w = world_up(test, 4, 4, 8, true);
 	struct smc_llc_event ev = { .type = SMC_LLC_EV_MSG };
 	struct w_side *client = &w->side[W_CLIENT];
 	struct smc_llc_flow *flow = &client->flow;
@@ -2252,7 +2252,7 @@ static void server_whose_rnic_hangs_sl_01_amb_28_err_56(struct kunit *test)
 /* The group does without it, and uses the next RNIC. */
 static void new_rnic_of_server_hangs_err_56_tmr_12(struct kunit *test)
 {
-	struct world *w = up(test, 1, 3, 2, true);
+	struct world *w = world_up(test, 1, 3, 2, true);
 	struct w_side *server = &w->side[W_SERVER];
 
 	expect_rest(test, w, 2);
@@ -2312,7 +2312,7 @@ static void rnic_that_hangs_does_not_cost_the_carrier_err_56(struct kunit *test)
 /* An RNIC that vanishes takes its links along, and a new one restores them. */
 static void rnics_come_and_go_lg_12_lg_13_err_58(struct kunit *test)
 {
-	struct world *w = up(test, 2, 2, 2, true);
+	struct world *w = world_up(test, 2, 2, 2, true);
 	unsigned int i;
 
 	for (i = 0; i < 40; i++) {
@@ -2336,7 +2336,7 @@ static void rnics_come_and_go_lg_12_lg_13_err_58(struct kunit *test)
  */
 static void refused_rnic_is_offered_last_sl_02_sl_12_err_57(struct kunit *test)
 {
-	struct world *w = up(test, 1, 1, 2, false);
+	struct world *w = world_up(test, 1, 1, 2, false);
 
 	w->side[W_CLIENT].has_rnic[1] = true;
 	w->side[W_CLIENT].create_fails = true;
@@ -2358,7 +2358,7 @@ static void refused_rnic_is_offered_last_sl_02_sl_12_err_57(struct kunit *test)
 /* Other RNICs are not delayed: each of them is offered at once. */
 static void next_rnic_follows_a_refused_one_sl_12_err_56(struct kunit *test)
 {
-	struct world *w = up(test, 1, 1, 2, false);
+	struct world *w = world_up(test, 1, 1, 2, false);
 	u64 begin = w->now;
 	unsigned int i;
 
@@ -2381,7 +2381,7 @@ static void next_rnic_follows_a_refused_one_sl_12_err_56(struct kunit *test)
 /* Each RNIC is offered once: a client without a use for them gets no endless offers. */
 static void each_rnic_is_offered_once_sl_12_err_57(struct kunit *test)
 {
-	struct world *w = up(test, 1, 1, 2, false);
+	struct world *w = world_up(test, 1, 1, 2, false);
 	unsigned int i, before, offers;
 
 	before = requests(w, W_SERVER, SMC_LLC_ADD_LINK);
@@ -2421,7 +2421,7 @@ static void last_link_dies_while_one_is_added(struct kunit *test)
 	int who;
 
 	for (who = W_SERVER; who <= W_CLIENT; who++) {
-		struct world *w = up(test, 1, 1, 2, true);
+		struct world *w = world_up(test, 1, 1, 2, true);
 
 		w->now += 60000;
 		w->side[W_CLIENT].has_rnic[1] = true;
@@ -2447,7 +2447,7 @@ static void new_link_fails_between_continuations_err_47_fail_01(struct kunit *te
 	int who;
 
 	for (who = W_SERVER; who <= W_CLIENT; who++) {
-		struct world *w = up(test, 1, 1, 2, false);
+		struct world *w = world_up(test, 1, 1, 2, false);
 
 		w->now += 60000;
 		w->side[W_CLIENT].has_rnic[1] = true;
@@ -2470,7 +2470,7 @@ static void last_rnic_goes_lgt_03_lgt_04(struct kunit *test)
 	int who;
 
 	for (who = W_SERVER; who <= W_CLIENT; who++) {
-		struct world *w = up(test, 2, 2, 2, true);
+		struct world *w = world_up(test, 2, 2, 2, true);
 
 		/* another link continues: the peer is notified of the lost one */
 		w_rnic_going(w, who, 0);
@@ -2480,7 +2480,7 @@ static void last_rnic_goes_lgt_03_lgt_04(struct kunit *test)
 		w_wait(w, 60000);
 		expect_rest(test, w, 2);
 
-		w = up(test, 1, 1, 2, true);
+		w = world_up(test, 1, 1, 2, true);
 		w_rnic_going(w, who, 0);
 		w_pump(w);
 		expect_over(test, w, who, SMC_LLC_WHY_LINK_BROKEN);
@@ -2494,7 +2494,7 @@ static void last_rnic_goes_while_a_link_is_added(struct kunit *test)
 	int who, other;
 
 	for (who = W_SERVER; who <= W_CLIENT; who++) {
-		struct world *w = up(test, 1, 1, 2, true);
+		struct world *w = world_up(test, 1, 1, 2, true);
 
 		w->now += 60000;
 		w->side[W_CLIENT].has_rnic[1] = true;
@@ -2514,7 +2514,7 @@ static void last_rnic_goes_while_a_link_is_added(struct kunit *test)
 	/* The new link fails: the departing link announces the end of the group after all. */
 	for (who = W_SERVER; who <= W_CLIENT; who++) {
 		for (other = W_SERVER; other <= W_CLIENT; other++) {
-			struct world *w = up(test, 1, 1, 2, true);
+			struct world *w = world_up(test, 1, 1, 2, true);
 
 			w->now += 60000;
 			w->side[W_CLIENT].has_rnic[1] = true;
@@ -2543,7 +2543,7 @@ static void both_sides_give_up_a_link_lgt_03_lgt_05(struct kunit *test)
 	int deployed;
 
 	for (deployed = 0; deployed < 2; deployed++) {
-		struct world *w = up(test, 2, 2, 2, deployed);
+		struct world *w = world_up(test, 2, 2, 2, deployed);
 		struct w_side *client = &w->side[W_CLIENT];
 
 		give_up(w, W_SERVER, 1, true);
@@ -2565,7 +2565,7 @@ static void last_link_fails_while_one_departs_lgt_05_err_36(struct kunit *test)
 
 	for (who = W_SERVER; who <= W_CLIENT; who++) {
 		for (is_frozen = 0; is_frozen < 2; is_frozen++) {
-			struct world *w = up(test, 2, 2, 2, true);
+			struct world *w = world_up(test, 2, 2, 2, true);
 			struct w_side *client = &w->side[W_CLIENT];
 
 			give_up(w, W_CLIENT, 0, true);
@@ -2589,7 +2589,7 @@ static void last_link_fails_while_one_departs_lgt_05_err_36(struct kunit *test)
 /* A client that deleted a link announces no key for it. */
 static void no_key_for_a_link_to_be_deleted_err_50_dell_08(struct kunit *test)
 {
-	struct world *w = up(test, 2, 2, 2, true);
+	struct world *w = world_up(test, 2, 2, 2, true);
 	struct smc_llc_flow *flow = &w->side[W_SERVER].flow;
 	struct smc_llc_msg msg = { .type = SMC_LLC_DELETE_LINK };
 
@@ -2646,7 +2646,7 @@ static void late_decline_is_the_answer_ser_08_amb_40(struct kunit *test)
 
 	for (has_num = 0; has_num < 2; has_num++) {
 		for (is_answered = 0; is_answered < 2; is_answered++) {
-			struct world *w = up(test, 2, 2, 2, true);
+			struct world *w = world_up(test, 2, 2, 2, true);
 			struct w_side *server = &w->side[W_SERVER];
 			u8 num;
 
@@ -2725,7 +2725,7 @@ static void client_declines_what_is_being_added_err_47(struct kunit *test)
 /* The peer guesses the number of a link that was not offered yet. */
 static void decline_of_no_offer_err_54(struct kunit *test)
 {
-	struct world *w = up(test, 1, 1, 2, true);
+	struct world *w = world_up(test, 1, 1, 2, true);
 	struct w_side *server = &w->side[W_SERVER];
 
 	server->create_hangs = true;
@@ -2813,7 +2813,7 @@ static void last_link_is_given_up_while_one_is_added_lgt_03(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, w->side[W_SERVER].flow.phase, SMC_LLC_UP);
 
 		/* without one the group ends */
-		w = up(test, 1, 1, 2, true);
+		w = world_up(test, 1, 1, 2, true);
 		give_up(w, who, 0, true);
 		KUNIT_EXPECT_EQ(test, w->side[who].flow.phase, SMC_LLC_TERMINATING);
 	}
@@ -2825,7 +2825,7 @@ static void end_by_a_removed_rnic_has_no_o_lgt_03_dell_14(struct kunit *test)
 	int who;
 
 	for (who = W_SERVER; who <= W_CLIENT; who++) {
-		struct world *w = up(test, 1, 1, 2, true);
+		struct world *w = world_up(test, 1, 1, 2, true);
 		struct smc_llc_flow *flow = &w->side[who].flow;
 
 		w_rnic_going(w, who, 0);
@@ -2844,7 +2844,7 @@ static void end_by_a_removed_rnic_has_no_o_lgt_03_dell_14(struct kunit *test)
 /* The queue pair is there while the client is between two messages about an RMB. */
 static void offer_waits_for_a_continuation_ser_05(struct kunit *test)
 {
-	struct world *w = up(test, 5, W_RNICS, 8, true);
+	struct world *w = world_up(test, 5, W_RNICS, 8, true);
 	struct w_side *server = &w->side[W_SERVER];
 	unsigned int left = 1000;
 
@@ -2867,17 +2867,17 @@ static void offer_waits_for_a_continuation_ser_05(struct kunit *test)
 
 static void client_without_a_free_rnic_or_place_addl_06_maxl_09(struct kunit *test)
 {
-	struct world *w = up(test, 2, 2, 3, true);
+	struct world *w = world_up(test, 2, 2, 3, true);
 	struct smc_llc_end end;
 
 	/* all its RNICs have a symmetric link */
 	KUNIT_EXPECT_FALSE(test, smc_llc_has_unused_rnic(&w->side[W_CLIENT].flow));
 	KUNIT_EXPECT_FALSE(test, smc_llc_pick_notice(&w->side[W_CLIENT].flow, &end));
 	/* it has a third one, but the group is at its limit */
-	w = up(test, 3, 3, 2, true);
+	w = world_up(test, 3, 3, 2, true);
 	KUNIT_EXPECT_FALSE(test, smc_llc_has_unused_rnic(&w->side[W_CLIENT].flow));
 	KUNIT_EXPECT_FALSE(test, smc_llc_pick_notice(&w->side[W_CLIENT].flow, &end));
-	w = up(test, 2, 3, 3, true);
+	w = world_up(test, 2, 3, 3, true);
 	KUNIT_EXPECT_TRUE(test, smc_llc_has_unused_rnic(&w->side[W_CLIENT].flow));
 	KUNIT_EXPECT_TRUE(test, smc_llc_pick_notice(&w->side[W_CLIENT].flow, &end));
 }
@@ -2888,7 +2888,7 @@ static void notice_is_repeated_tmr_13(struct kunit *test)
 	unsigned int nr;
 
 	for (nr = 1; nr <= 2; nr++) {
-		struct world *w = up(test, nr, 3, 3, true);
+		struct world *w = world_up(test, nr, 3, 3, true);
 
 		KUNIT_ASSERT_EQ(test, smc_llc_nr_symmetric(&w->side[W_CLIENT].flow), nr);
 		w_want_link(w, W_CLIENT);
@@ -2912,7 +2912,7 @@ static void retry_after_a_useless_acceptance_tmr_12_err_45(struct kunit *test)
 
 	for (how = 0; how < NR; how++) {
 		struct smc_llc_msg msg = { .type = SMC_LLC_ADD_LINK, .is_reply = true };
-		struct world *w = up(test, 2, 2, 3, true);
+		struct world *w = world_up(test, 2, 2, 3, true);
 		struct smc_llc_flow *flow = &w->side[W_SERVER].flow;
 		u8 target;
 

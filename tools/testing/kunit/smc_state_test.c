@@ -40,7 +40,7 @@ static const struct smc_close_facts inflight = { .has_inflight = true };
 #define PATH_LEN	4
 
 /* Every state and, where it matters, each path to it. */
-enum path {
+enum way {
 	PATH_INIT,
 	PATH_ACTIVE,
 	PATH_PCW1_D,
@@ -128,14 +128,14 @@ static const struct {
 };
 
 /* The states before our C or A, in which an abort is announced. */
-static const enum path before_c[] = {
+static const enum way before_c[] = {
 	PATH_ACTIVE, PATH_PCW1_D, PATH_PCW2_D, PATH_ACW1_D, PATH_ACW1_C,
 	PATH_ACW2_D, PATH_ACW2_C, PATH_AFCW,
 };
 
-static const enum path after_c[] = { PATH_PCW1_C, PATH_PCW2_C, PATH_PFCW };
+static const enum way after_c[] = { PATH_PCW1_C, PATH_PCW2_C, PATH_PFCW };
 
-static struct smc_close_ctl come_by(struct kunit *test, enum path path)
+static struct smc_close_ctl come_by(struct kunit *test, enum way path)
 {
 	struct smc_close_ctl ctl;
 	u32 i;
@@ -239,7 +239,7 @@ static void close_04_shutdown_read_sends_nothing(struct kunit *test)
 static void close_07_close_with_unread_data_is_an_abort(struct kunit *test)
 {
 	static const struct {
-		enum path path;
+		enum way path;
 		enum smc_conn_state next;
 	} rows[] = {
 		{ PATH_ACTIVE, SMC_STATE_PEERABORTWAIT },
@@ -404,7 +404,7 @@ static void close_10_peers_d_leads_to_wait_2(struct kunit *test)
 static void close_11_close_17_readers_wake_and_see_the_end(struct kunit *test)
 {
 	static const struct {
-		enum path path;
+		enum way path;
 		enum smc_close_event event;
 	} rows[] = {
 		{ PATH_ACTIVE, E(RX_DONE) },
@@ -428,7 +428,7 @@ static void close_11_close_17_readers_wake_and_see_the_end(struct kunit *test)
 
 static void close_12_both_closed_is_the_end(struct kunit *test)
 {
-	static const enum path from[] = { PATH_PCW1_C, PATH_PCW2_C };
+	static const enum way from[] = { PATH_PCW1_C, PATH_PCW2_C };
 	struct smc_close_ctl ctl;
 	u32 i;
 
@@ -445,7 +445,7 @@ static void close_12_both_closed_is_the_end(struct kunit *test)
 /* C must be acknowledged before TCP ends and the group may end. */
 static void close_01_close_02_last_word_before_fin(struct kunit *test)
 {
-	static const enum path from[] = { PATH_LW, PATH_LW_LATE };
+	static const enum way from[] = { PATH_LW, PATH_LW_LATE };
 	static const enum smc_close_event ignored[] = {
 		E(ESTABLISHED), E(APP_CLOSE), E(APP_SHUT_WR), E(APP_SHUT_RD), E(TX_DRAINED),
 		E(RX_DATA), E(RX_DONE), E(RX_CLOSED), E(RX_ABORT), E(SILENCE),
@@ -499,7 +499,7 @@ static void amb_54_last_word_without_fin(struct kunit *test)
 
 static void close_13_peer_closed_and_we_have_not(struct kunit *test)
 {
-	static const enum path from[] = { PATH_PCW1_D, PATH_PCW2_D };
+	static const enum way from[] = { PATH_PCW1_D, PATH_PCW2_D };
 	struct smc_close_ctl ctl;
 	u32 i;
 
@@ -522,7 +522,7 @@ static void close_14_late_close_says_c_and_ends(struct kunit *test)
 static void close_11_sleepers_are_woken(struct kunit *test)
 {
 	static const struct {
-		enum path path;
+		enum way path;
 		enum smc_close_event event;
 		u32 wakes;
 	} rows[] = {
@@ -570,7 +570,7 @@ static void close_15_rmb_27_element_is_free_when_the_peer_is_done(struct kunit
 								  *test)
 {
 	static const struct {
-		enum path path;
+		enum way path;
 		enum smc_close_event event;
 		bool is_peer_done;
 	} rows[] = {
@@ -614,7 +614,7 @@ static void close_16_peer_closes_first(struct kunit *test)
 
 static void close_18_peer_closes_on_unsent_data(struct kunit *test)
 {
-	static const enum path from[] = {
+	static const enum way from[] = {
 		PATH_ACTIVE, PATH_ACW1_D, PATH_PCW1_D,
 	};
 	struct smc_close_step step;
@@ -650,7 +650,7 @@ static void close_19_passive_side_shuts_down_writing(struct kunit *test)
 
 static void close_20_passive_close_after_the_peers_c(struct kunit *test)
 {
-	static const enum path from[] = { PATH_ACW1_C, PATH_ACW2_C };
+	static const enum way from[] = { PATH_ACW1_C, PATH_ACW2_C };
 	struct smc_close_ctl ctl;
 	u32 i;
 
@@ -669,7 +669,7 @@ static void close_20_passive_close_after_the_peers_c(struct kunit *test)
 
 static void close_21_passive_close_after_the_peers_d(struct kunit *test)
 {
-	static const enum path from[] = { PATH_ACW1_D, PATH_ACW2_D };
+	static const enum way from[] = { PATH_ACW1_D, PATH_ACW2_D };
 	struct smc_close_ctl ctl;
 	u32 i;
 
@@ -927,7 +927,7 @@ static void abrt_06_peers_a_ends_the_wait(struct kunit *test)
 
 static void abrt_07_tmr_17_wait_for_a_is_bounded(struct kunit *test)
 {
-	static const enum path from[] = { PATH_PAW, PATH_PA, PATH_PA_C };
+	static const enum way from[] = { PATH_PAW, PATH_PA, PATH_PA_C };
 	struct smc_close_ctl ctl;
 	u32 i;
 
@@ -967,7 +967,7 @@ static void abrt_09_answer_with_a_then_end(struct kunit *test)
 
 static void abrt_10_reset_of_tcp_starts_the_abort(struct kunit *test)
 {
-	static const enum path from[] = {
+	static const enum way from[] = {
 		PATH_ACTIVE, PATH_PCW1_D, PATH_PCW2_D, PATH_ACW1_D,
 		PATH_ACW2_D,
 	};
@@ -990,7 +990,7 @@ static void abrt_10_reset_of_tcp_starts_the_abort(struct kunit *test)
 static void abrt_10_reset_of_tcp_waits_for_the_peers_a(struct kunit *test)
 {
 	static const struct smc_close_facts due = { .is_abort_due = true };
-	static const enum path from[] = { PATH_ACTIVE, PATH_PCW1_D };
+	static const enum way from[] = { PATH_ACTIVE, PATH_PCW1_D };
 	struct smc_close_ctl ctl, reset;
 	struct smc_close_step step;
 	u32 i;
@@ -1046,7 +1046,7 @@ static void abrt_10_reset_of_tcp_waits_for_the_peers_a(struct kunit *test)
 /* protocol.md: its data is complete, the end of its TCP does not matter. */
 static void abrt_10_reset_after_the_peers_c_loses_nothing(struct kunit *test)
 {
-	static const enum path from[] = { PATH_ACW1_C, PATH_ACW2_C, PATH_AFCW };
+	static const enum way from[] = { PATH_ACW1_C, PATH_ACW2_C, PATH_AFCW };
 	struct smc_close_ctl ctl;
 	u32 i;
 
@@ -1065,7 +1065,7 @@ static void abrt_10_reset_after_the_peers_c_loses_nothing(struct kunit *test)
 /* All data is here and unread: the peer's abort or the loss of its links has priority. */
 static void abrt_10_close_17_reset_keeps_what_is_complete(struct kunit *test)
 {
-	static const enum path from[] = { PATH_PCW2_D, PATH_ACW1_D, PATH_ACW2_D };
+	static const enum way from[] = { PATH_PCW2_D, PATH_ACW1_D, PATH_ACW2_D };
 	struct smc_close_ctl ctl, reset;
 	struct smc_close_step step;
 	u32 i;
@@ -1126,7 +1126,7 @@ static void abrt_12_nothing_is_sent_after_c(struct kunit *test)
 }
 
 /* The peer has sent D or C, and our application has not closed. */
-static bool is_complete(enum path path)
+static bool is_complete(enum way path)
 {
 	switch (path) {
 	case PATH_PCW2_D:
@@ -1233,7 +1233,7 @@ static void abrt_13_a_group_that_is_up_keeps_the_element(struct kunit *test)
 /* After close() there is no reader: nothing is kept. */
 static void peer_03_no_link_left_ends_a_pending_close(struct kunit *test)
 {
-	static const enum path from[] = { PATH_ACW1_D, PATH_ACW1_C, PATH_AFCW };
+	static const enum way from[] = { PATH_ACW1_D, PATH_ACW1_C, PATH_AFCW };
 	struct smc_close_ctl ctl;
 	u32 i;
 
@@ -1314,7 +1314,7 @@ static bool is_legal(enum smc_conn_state from, enum smc_conn_state to)
 }
 
 /* Invariants of every path, on every event, with all facts. */
-static void check_step(struct kunit *test, enum path path,
+static void check_step(struct kunit *test, enum way path,
 		       enum smc_close_event event, u32 mask)
 {
 	struct smc_close_facts facts = {
