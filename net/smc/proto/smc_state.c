@@ -94,15 +94,18 @@ struct smc_close_rule {
 #define DO_RESET (DO_BREAK | DO(TCP_RST) | DO_LEAVE)
 
 static const struct smc_close_rule smc_close_rules[] = {
-	/* Establishment (2). Flags that the peer sent meanwhile take effect now. */
+	/*
+	 * Establishment (2), of which the handshake tells. Flags that the peer sent meanwhile take
+	 * effect now.
+	 */
 	{ ST(INIT), EV(ESTABLISHED), SEEN(A_RCVD), 0,
 	  SMC_STATE_PROCESSABORT, DO_ABORT },
 	{ ST(INIT), EV(ESTABLISHED), SEEN(C_RCVD), 0,
-	  SMC_STATE_APPCLOSEWAIT1, DO_WAKE },
+	  SMC_STATE_APPCLOSEWAIT1, 0 },
 	{ ST(INIT), EV(ESTABLISHED), SEEN(D_RCVD), 0,
-	  SMC_STATE_APPCLOSEWAIT1, DO_WAKE },
+	  SMC_STATE_APPCLOSEWAIT1, 0 },
 	{ ST(INIT), EV(ESTABLISHED), 0, 0,
-	  SMC_STATE_ACTIVE, DO_WAKE },
+	  SMC_STATE_ACTIVE, 0 },
 	/* Never connected: there is no peer for a CDC. */
 	{ ST(INIT), EV(APP_CLOSE), 0, 0,
 	  SMC_STATE_CLOSED, DO_RESET & ~DO(REPORT_ERR) },
