@@ -567,8 +567,8 @@ static __poll_t smc_poll(struct file *file, struct socket *sock, poll_table *wai
 
 static int smc_inspect(struct smc_conn *conn, int cmd)
 {
-	/* unread data may outlive the link group */
-	if (!conn->token && cmd != SIOCINQ)
+	/* unread data outlive an abort; as with TCP, what has not arrived by then does not */
+	if (cmd != SIOCINQ && !smc_state_is_open(&conn->close))
 		return 0;
 	switch (cmd) {
 	case SIOCINQ:

@@ -449,6 +449,18 @@ bool smc_state_is_usable(const struct smc_close_ctl *ctl)
 }
 
 /**
+ * smc_state_is_open() - check whether a connection has begun and neither ended nor been aborted
+ * @ctl: state of the close machine
+ *
+ * Context: Any context.
+ * Return: true if so.
+ */
+bool smc_state_is_open(const struct smc_close_ctl *ctl)
+{
+	return BIT(READ_ONCE(ctl->state)) & ST_OPEN;
+}
+
+/**
  * smc_state_awaits_final() - check whether only our last message is pending
  * @ctl: state of the close machine
  *

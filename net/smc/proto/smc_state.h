@@ -104,6 +104,7 @@ struct smc_close_step smc_state_close(struct smc_close_ctl *ctl,
 				      const struct smc_close_facts *facts);
 bool smc_state_is_alive(const struct smc_close_ctl *ctl);
 bool smc_state_is_usable(const struct smc_close_ctl *ctl);
+bool smc_state_is_open(const struct smc_close_ctl *ctl);
 bool smc_state_is_draining(const struct smc_close_ctl *ctl);
 bool smc_state_awaits_abort(const struct smc_close_ctl *ctl);
 bool smc_state_awaits_final(const struct smc_close_ctl *ctl);

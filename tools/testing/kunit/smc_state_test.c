@@ -257,8 +257,10 @@ static void close_07_close_with_unread_data_is_an_abort(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
 		ctl = come_by(test, rows[i].path);
+		KUNIT_EXPECT_TRUE(test, smc_state_is_open(&ctl));
 		expect_step(test, &ctl, E(APP_CLOSE), &unread, rows[i].next,
 			    BREAK | DO(SEND_A) | DO(TCP_RST), MASK);
+		KUNIT_EXPECT_FALSE(test, smc_state_is_open(&ctl));
 	}
 }
 
@@ -526,7 +528,8 @@ static void close_11_sleepers_are_woken(struct kunit *test)
 		enum smc_close_event event;
 		u32 wakes;
 	} rows[] = {
-		{ PATH_INIT, E(ESTABLISHED), DO_WAKE },
+		/* by the handshake: an edge-triggered epoll would report it twice */
+		{ PATH_INIT, E(ESTABLISHED), 0 },
 		{ PATH_ACTIVE, E(APP_SHUT_RD), DO(WAKE_READERS) },
 		{ PATH_ACTIVE, E(APP_SHUT_WR), DO(WAKE_WRITERS) },
 		{ PATH_ACW1_D, E(APP_SHUT_WR), DO(WAKE_WRITERS) },
