@@ -45,6 +45,8 @@ static phys_addr_t said_phys(struct iommu_domain *domain, dma_addr_t addr)
 
 #define KIB		1024
 #define PAGES(bytes)	DIV_ROUND_UP(bytes, PAGE_SIZE)
+/* The smallest element that has whole pages. */
+#define UNIT		max_t(u32, 16 * KIB, PAGE_SIZE)
 
 /* The layer below: open queues register regions that have a key. */
 int smc_wr_register(struct smc_wr *wr, struct ib_mr *mr, int access)
@@ -290,12 +292,12 @@ static void rmb_01_a_pool_holds_255_rmbs(struct kunit *test)
 	int i;
 
 	for (i = 0; i < 255; i++)
-		new_region(test, pool, 16 * KIB, 16 * KIB);
-	buf = smc_buf_alloc(pool, 16 * KIB, PAGES(16 * KIB));
+		new_region(test, pool, UNIT, UNIT);
+	buf = smc_buf_alloc(pool, UNIT, PAGES(UNIT));
 	KUNIT_ASSERT_FALSE(test, IS_ERR(buf));
 	KUNIT_EXPECT_EQ(test, smc_buf_add(pool, buf, NULL), -ENOSPC);
 
-	KUNIT_EXPECT_EQ(test, smc_buf_take_idle(pool, 0, 1, &idle), 16 * KIB);
+	KUNIT_EXPECT_EQ(test, smc_buf_take_idle(pool, 0, 1, &idle), UNIT);
 	KUNIT_ASSERT_TRUE(test, list_is_singular(&idle));
 	smc_buf_free(list_first_entry(&idle, struct smc_buf, node));
 	KUNIT_EXPECT_EQ(test, smc_buf_add(pool, buf, NULL), 0);
@@ -596,19 +598,19 @@ static void the_host_has_a_limit_for_all_regions(struct kunit *test)
 	struct smc_buf_elem elem = {};
 	struct smc_buf *buf;
 
-	smc_buf_limits[2] = before + PAGES(6 * 16 * KIB);
-	new_region(test, pool, 16 * KIB, 512 * KIB);
-	KUNIT_ASSERT_EQ(test, smc_buf_get(pool, 16 * KIB, &elem), 0);
-	new_region(test, pool, 16 * KIB, 512 * KIB);
-	KUNIT_EXPECT_EQ(test, atomic_long_read(&smc_buf_pages) - before, PAGES(3 * 16 * KIB));
+	smc_buf_limits[2] = before + PAGES(6 * UNIT);
+	new_region(test, pool, UNIT, 32 * UNIT);
+	KUNIT_ASSERT_EQ(test, smc_buf_get(pool, UNIT, &elem), 0);
+	new_region(test, pool, UNIT, 32 * UNIT);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&smc_buf_pages) - before, PAGES(3 * UNIT));
 	/* four would be too many */
-	buf = new_region(test, pool, 16 * KIB, 512 * KIB);
+	buf = new_region(test, pool, UNIT, 32 * UNIT);
 	KUNIT_EXPECT_EQ(test, buf->nr_elems, 2);
-	buf = new_region(test, pool, 16 * KIB, 512 * KIB);
+	buf = new_region(test, pool, UNIT, 32 * UNIT);
 	KUNIT_EXPECT_EQ(test, buf->nr_elems, 1);
-	buf = smc_buf_alloc(pool, 16 * KIB, PAGES(512 * KIB));
+	buf = smc_buf_alloc(pool, UNIT, PAGES(32 * UNIT));
 	KUNIT_EXPECT_PTR_EQ(test, buf, ERR_PTR(-ENOMEM));
-	KUNIT_EXPECT_EQ(test, atomic_long_read(&smc_buf_pages) - before, PAGES(6 * 16 * KIB));
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&smc_buf_pages) - before, PAGES(6 * UNIT));
 	smc_buf_limits[2] = limit;
 	smc_buf_put(pool, &elem);
 	smc_buf_pool_free(pool);

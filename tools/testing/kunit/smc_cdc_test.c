@@ -6,6 +6,7 @@
 #include "smc_kunit.h"
 
 #include <linux/bvec.h>
+#include <linux/sizes.h>
 
 #include "../../../net/smc/group/smc_core.h"
 #include "../../../net/smc/group/smc_pages.h"
@@ -43,7 +44,9 @@ static int cdc_fake_page(struct smc_wr_slot *slot, struct page *page, u32 off, u
 
 #include "../../../net/smc/group/smc_cdc.c"
 
-#define CDC_ELEMENT	(4 * PAGE_SIZE)
+/* Bytes of a page that are sent: as many on each kernel, so that the rings are equally large. */
+#define CDC_PIECE	SZ_4K
+#define CDC_ELEMENT	(4 * CDC_PIECE)
 
 static struct proto cdc_proto = {
 	.name = "smc_cdc_test",
@@ -212,16 +215,16 @@ static struct cdc_pages *cdc_pages_new(struct kunit *test, u32 in_ring)
 	for (i = 0; i < CDC_PAGES; i++) {
 		p->page[i] = alloc_page(GFP_KERNEL);
 		KUNIT_ASSERT_NOT_NULL(test, p->page[i]);
-		memset(page_address(p->page[i]), 'a' + i, PAGE_SIZE);
-		bvec[i] = (struct bio_vec){ p->page[i], PAGE_SIZE };
+		memset(page_address(p->page[i]), 'a' + i, CDC_PIECE);
+		bvec[i] = (struct bio_vec){ p->page[i], CDC_PIECE };
 	}
-	iov_iter_bvec(&iter, ITER_SOURCE, bvec, CDC_PAGES, CDC_PAGES * PAGE_SIZE);
-	skb = smc_pages_take(&iter, CDC_PAGES * PAGE_SIZE, NULL, GFP_KERNEL);
+	iov_iter_bvec(&iter, ITER_SOURCE, bvec, CDC_PAGES, CDC_PAGES * CDC_PIECE);
+	skb = smc_pages_take(&iter, CDC_PAGES * CDC_PIECE, NULL, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, skb);
 	spin_lock_bh(&conn->lock);
 	conn->tx_total = in_ring;
 	smc_pages_add(conn, skb);
-	conn->tx_total += CDC_PAGES * PAGE_SIZE;
+	conn->tx_total += CDC_PAGES * CDC_PIECE;
 	conn->tx_prep = smc_cursor_advance(conn->snd_geom, conn->tx_prep, conn->tx_total);
 	spin_unlock_bh(&conn->lock);
 	return p;
@@ -276,18 +279,18 @@ static void a_write_has_as_many_pages_as_the_device_takes(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, cdc_pages_post(lab, p), 0);
 	KUNIT_EXPECT_EQ(test, p->slot.nr_writes, 1);
 	KUNIT_EXPECT_EQ(test, p->slot.write[0].nr_sge, 3);
-	KUNIT_EXPECT_EQ(test, p->x.len, 50U + PAGE_SIZE);
-	KUNIT_EXPECT_EQ(test, p->slot.tag.len, 50U + PAGE_SIZE);
+	KUNIT_EXPECT_EQ(test, p->x.len, 50U + CDC_PIECE);
+	KUNIT_EXPECT_EQ(test, p->slot.tag.len, 50U + CDC_PIECE);
 	cdc_expect_sge(test, p, 0, ring + CDC_ELEMENT - 150, 50);
 	cdc_expect_sge(test, p, 1, page_to_phys(p->page[0]), 100);
-	cdc_expect_sge(test, p, 2, page_to_phys(p->page[0]) + 100, PAGE_SIZE - 100);
-	KUNIT_EXPECT_EQ(test, lab->conn->ctl.tx_prod.off, 50U + PAGE_SIZE);
+	cdc_expect_sge(test, p, 2, page_to_phys(p->page[0]) + 100, CDC_PIECE - 100);
+	KUNIT_EXPECT_EQ(test, lab->conn->ctl.tx_prod.off, 50U + CDC_PIECE);
 
 	KUNIT_ASSERT_EQ(test, cdc_pages_post(lab, p), 0);
-	KUNIT_EXPECT_EQ(test, p->x.len, 2 * PAGE_SIZE);
+	KUNIT_EXPECT_EQ(test, p->x.len, 2 * CDC_PIECE);
 	KUNIT_EXPECT_EQ(test, p->slot.write[0].nr_sge, 2);
-	cdc_expect_sge(test, p, 0, page_to_phys(p->page[1]), PAGE_SIZE);
-	cdc_expect_sge(test, p, 1, page_to_phys(p->page[2]), PAGE_SIZE);
+	cdc_expect_sge(test, p, 0, page_to_phys(p->page[1]), CDC_PIECE);
+	cdc_expect_sge(test, p, 1, page_to_phys(p->page[2]), CDC_PIECE);
 	cdc_pages_free(test, p);
 }
 
@@ -300,17 +303,17 @@ static void two_writes_share_the_sources_of_a_slot(struct kunit *test)
 
 	lab->link.wr.max_sge = SMC_WR_MAX_SGE;
 	ctl->tx_prod = smc_cursor_advance(ctl->tx_geom, ctl->tx_prod,
-					  CDC_ELEMENT - PAGE_SIZE - 60);
+					  CDC_ELEMENT - CDC_PIECE - 60);
 	ctl->tx_cons = ctl->tx_prod;
 	KUNIT_ASSERT_EQ(test, cdc_pages_post(lab, p), 0);
-	KUNIT_EXPECT_EQ(test, p->x.len, 50 + 3 * PAGE_SIZE);
+	KUNIT_EXPECT_EQ(test, p->x.len, 50 + 3 * CDC_PIECE);
 	KUNIT_EXPECT_EQ(test, p->slot.nr_writes, 2);
 	KUNIT_EXPECT_EQ(test, p->slot.write[0].nr_sge, 4);
 	KUNIT_EXPECT_EQ(test, p->slot.write[1].nr_sge, 2);
 	KUNIT_EXPECT_PTR_EQ(test, p->slot.write[1].sge, &p->slot.sge[4]);
 	cdc_expect_sge(test, p, 3, page_to_phys(p->page[1]), 10);
-	cdc_expect_sge(test, p, 4, page_to_phys(p->page[1]) + 10, PAGE_SIZE - 10);
-	cdc_expect_sge(test, p, 5, page_to_phys(p->page[2]), PAGE_SIZE);
+	cdc_expect_sge(test, p, 4, page_to_phys(p->page[1]) + 10, CDC_PIECE - 10);
+	cdc_expect_sge(test, p, 5, page_to_phys(p->page[2]), CDC_PIECE);
 	cdc_pages_free(test, p);
 }
 
@@ -323,12 +326,12 @@ static void pages_that_cannot_be_mapped_are_copied(struct kunit *test)
 	lab->link.wr.max_sge = SMC_WR_MAX_SGE;
 	cdc_map_rc = -ENOMEM;
 	KUNIT_ASSERT_EQ(test, cdc_pages_post(lab, p), 0);
-	KUNIT_EXPECT_EQ(test, p->x.len, 3 * PAGE_SIZE);
+	KUNIT_EXPECT_EQ(test, p->x.len, 3 * CDC_PIECE);
 	KUNIT_EXPECT_EQ(test, p->slot.write[0].nr_sge, 2);
 	cdc_expect_sge(test, p, 0, ring + CDC_ELEMENT - 100, 100);
-	cdc_expect_sge(test, p, 1, ring, 3 * PAGE_SIZE - 100);
+	cdc_expect_sge(test, p, 1, ring, 3 * CDC_PIECE - 100);
 	KUNIT_EXPECT_EQ(test, p->ring[CDC_ELEMENT - 100], 'a');
-	KUNIT_EXPECT_EQ(test, p->ring[PAGE_SIZE - 100], 'b');
+	KUNIT_EXPECT_EQ(test, p->ring[CDC_PIECE - 100], 'b');
 	cdc_pages_free(test, p);
 }
 
@@ -348,13 +351,13 @@ static void fail_12_a_replay_copies_pages(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_cdc_post_replay(conn, &p->slot), 0);
 	spin_unlock_bh(&conn->lock);
 	smc_conn_put(conn);
-	KUNIT_EXPECT_EQ(test, p->slot.tag.len, 50 + 3 * PAGE_SIZE);
+	KUNIT_EXPECT_EQ(test, p->slot.tag.len, 50 + 3 * CDC_PIECE);
 	KUNIT_EXPECT_EQ(test, p->slot.write[0].nr_sge, 2);
 	cdc_expect_sge(test, p, 0, p->buf.iova + CDC_ELEMENT - 150, 150);
-	cdc_expect_sge(test, p, 1, p->buf.iova, 3 * PAGE_SIZE - 100);
+	cdc_expect_sge(test, p, 1, p->buf.iova, 3 * CDC_PIECE - 100);
 	KUNIT_EXPECT_EQ(test, p->ring[CDC_ELEMENT - 101], 0);
 	KUNIT_EXPECT_EQ(test, p->ring[CDC_ELEMENT - 100], 'a');
-	KUNIT_EXPECT_EQ(test, p->ring[3 * PAGE_SIZE - 101], 'c');
+	KUNIT_EXPECT_EQ(test, p->ring[3 * CDC_PIECE - 101], 'c');
 	cdc_pages_free(test, p);
 }
 

@@ -192,11 +192,18 @@ static u64 nl_types(struct kunit *test, const struct nlattr *nest)
 static u64 nl_value(const struct nlattr *nest, int type)
 {
 	const struct nlattr *attr = nla_find_nested(nest, type);
-	u64 value = 0;
 
-	if (attr)
-		memcpy(&value, nla_data(attr), min_t(int, nla_len(attr), sizeof(value)));
-	return value;
+	switch (attr ? nla_len(attr) : 0) {
+	case sizeof(u8):
+		return nla_get_u8(attr);
+	case sizeof(u16):
+		return nla_get_u16(attr);
+	case sizeof(u32):
+		return nla_get_u32(attr);
+	case sizeof(u64):
+		return nla_get_u64(attr);
+	}
+	return 0;
 }
 
 static void nl_note(struct kunit *test, const struct nlmsghdr *nlh)

@@ -156,15 +156,15 @@ struct pages_where {
 
 /* 100 bytes in the ring, two pages but for 30 bytes, 50 bytes in the ring, a page. */
 static const struct pages_where pages_map[] = {
-	{ 0, 5000, -1, 0, 100 },
+	{ 0, 2 * PAGE_SIZE, -1, 0, 100 },
 	{ 40, 20, -1, 0, 20 },
-	{ 100, 5000, 0, 30, PAGE_SIZE - 30 },
+	{ 100, 2 * PAGE_SIZE, 0, 30, PAGE_SIZE - 30 },
 	{ 100 + 1000, 10, 0, 1030, 10 },
-	{ 100 + PAGE_SIZE - 31, 5000, 0, PAGE_SIZE - 1, 1 },
-	{ 100 + PAGE_SIZE - 30, 5000, 1, 0, PAGE_SIZE },
-	{ 100 + 2 * PAGE_SIZE - 30, 5000, -1, 0, 50 },
-	{ 150 + 2 * PAGE_SIZE - 30, 5000, 0, 0, PAGE_SIZE },
-	{ 150 + 3 * PAGE_SIZE - 30, 5000, -1, 0, 5000 },
+	{ 100 + PAGE_SIZE - 31, 2 * PAGE_SIZE, 0, PAGE_SIZE - 1, 1 },
+	{ 100 + PAGE_SIZE - 30, 2 * PAGE_SIZE, 1, 0, PAGE_SIZE },
+	{ 100 + 2 * PAGE_SIZE - 30, 2 * PAGE_SIZE, -1, 0, 50 },
+	{ 150 + 2 * PAGE_SIZE - 30, 2 * PAGE_SIZE, 0, 0, PAGE_SIZE },
+	{ 150 + 3 * PAGE_SIZE - 30, 2 * PAGE_SIZE, -1, 0, 2 * PAGE_SIZE },
 };
 
 static void a_position_is_in_the_ring_or_in_a_page(struct kunit *test)
