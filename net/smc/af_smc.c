@@ -567,15 +567,16 @@ static __poll_t smc_poll(struct file *file, struct socket *sock, poll_table *wai
 
 static int smc_inspect(struct smc_conn *conn, int cmd)
 {
-	/* unread data outlive an abort; as with TCP, what has not arrived by then does not */
-	if (cmd != SIOCINQ && !smc_state_is_open(&conn->close))
+	/* unread data may outlive the link group */
+	if (!conn->token && cmd != SIOCINQ)
 		return 0;
 	switch (cmd) {
 	case SIOCINQ:
 		return smc_rx_inq(conn);
 	case SIOCOUTQ:
 		smc_tx_poll(conn, NULL, NULL);
-		return smc_conn_unacked(conn);
+		/* as with TCP, nothing counts after an abort */
+		return smc_state_is_open(&conn->close) ? smc_conn_unacked(conn) : 0;
 	case SIOCOUTQNSD:
 		return smc_conn_unsent(conn);
 	default:

@@ -95,8 +95,8 @@ struct smc_close_rule {
 
 static const struct smc_close_rule smc_close_rules[] = {
 	/*
-	 * Establishment (2), of which the handshake tells. Flags that the peer sent meanwhile take
-	 * effect now.
+	 * Establishment (2). The handshake wakes the sleepers. Flags that the peer sent meanwhile
+	 * take effect now.
 	 */
 	{ ST(INIT), EV(ESTABLISHED), SEEN(A_RCVD), 0,
 	  SMC_STATE_PROCESSABORT, DO_ABORT },
@@ -451,6 +451,8 @@ bool smc_state_is_usable(const struct smc_close_ctl *ctl)
 /**
  * smc_state_is_open() - check whether a connection has begun and neither ended nor been aborted
  * @ctl: state of the close machine
+ *
+ * RFC 7609 4.8.1, 4.8.2.
  *
  * Context: Any context.
  * Return: true if so.
