@@ -6,89 +6,18 @@ A call that copies may wait for a page without limit, as the owner of the page d
 afterwards. Even more such sockets than a work queue has workers must not stop others from
 connecting and closing.
 """
-import ctypes
 import errno
-import mmap
-import os
 import select
-import socket
-import struct
 import threading
 import time
 
 from common import connect_all
+from trap import PAGE, Trap
 
 timeout = 120
 COUNT = 530         # a work queue runs 512 items at a time
 CLC_MS = 6000       # in which all of them have to be stuck
-PAGE = mmap.PAGESIZE
-SYS_USERFAULTFD = 323
-UFFDIO_API, UFFDIO_REGISTER, UFFDIO_ZEROPAGE = 0xc018aa3f, 0xc020aa00, 0xc020aa04
 WORD = b"what is read at last"
-
-
-class Trap:
-    """Pages in which a call is stuck until they are let go."""
-
-    def __init__(self, count, every=1):
-        """COUNT pages, of which each EVERY-th is a trap, the last one among them."""
-        self.size = count * PAGE
-        self.map = mmap.mmap(-1, self.size)
-        self.at = ctypes.addressof(ctypes.c_char.from_buffer(self.map))
-        self.libc = ctypes.CDLL(None, use_errno=True)
-        self.fd = self.libc.syscall(SYS_USERFAULTFD, os.O_CLOEXEC | os.O_NONBLOCK)
-        if self.fd < 0:
-            raise OSError(ctypes.get_errno(), "userfaultfd()")
-        self.ioctl(UFFDIO_API, struct.pack("QQQ", 0xaa, 0, 0))
-        self.traps = [(self.at + i * PAGE, PAGE) for i in range(every - 1, count, every)] \
-            if every > 1 else [(self.at, self.size)]
-        for at, size in self.traps:
-            self.ioctl(UFFDIO_REGISTER, struct.pack("QQQQ", at, size, 1, 0))
-        self.calls = []
-
-    def ioctl(self, number, arg):
-        arg = ctypes.create_string_buffer(arg, len(arg))
-        if self.libc.ioctl(self.fd, ctypes.c_ulong(number), arg):
-            raise OSError(ctypes.get_errno(), f"ioctl({number:#x}) of userfaultfd")
-
-    def call(self, name, *args):
-        """A call of the C library on a thread of its own."""
-        out = []
-
-        def run():
-            rc = getattr(self.libc, name)(*args)
-            out.append(rc if rc >= 0 else -ctypes.get_errno())
-        th = threading.Thread(target=run, daemon=True)
-        th.start()
-        self.calls.append((th, out))
-
-    def recv(self, s, i):
-        self.call("recv", s.fileno(), ctypes.c_void_p(self.at + i * PAGE), len(WORD), 0)
-
-    def ip_options(self, s, i):
-        """setsockopt(IP_OPTIONS), whose value TCP copies with its own lock held.
-
-        It looks at the first half, which is there, before that.
-        """
-        at = (2 * i + 1) * PAGE - 8
-        self.map[at] = 0
-        self.call("setsockopt", s.fileno(), socket.IPPROTO_IP, socket.IP_OPTIONS,
-                  ctypes.c_void_p(self.at + at), 16)
-
-    def wait(self):
-        """Until each of the calls is stuck."""
-        left = len(self.calls)
-        while left:
-            select.select([self.fd], [], [])
-            left -= len(os.read(self.fd, 32 * left)) // 32
-
-    def let_go(self, h):
-        """What the calls return."""
-        for at, size in self.traps:
-            self.ioctl(UFFDIO_ZEROPAGE, struct.pack("QQQq", at, size, 0, 0))
-        for th, _ in self.calls:
-            th.join(h.left())
-        return [out[0] if out else None for _, out in self.calls]
 
 
 def many_server(h, port):
@@ -98,7 +27,7 @@ def many_server(h, port):
     ls.close()
     trap = Trap(COUNT)
     for i, s in enumerate(socks):
-        trap.recv(s, i)
+        trap.recv(s, i, len(WORD))
     trap.wait()
     h.mark("stuck")
     h.gate("go")
