@@ -5,7 +5,7 @@ Each suite runs as plain TCP and then with SMC sockets, in the same machine and 
 boot; half of the suites run on A, half on B. SMC runs twice: with sockets that fall back,
 because both ends are on one host, and, where the module can, with same-host SMC.
 tools/testing/programs/suites.exceptions has the exceptions; one that passes is a failure.
-Without --long a selection runs.
+Without --long a selection runs, in the last mode only, and all its tests must pass.
 
 SMC_SUITES="NAME ..." in the environment runs these suites only; NAME:few of a suite of
 tools/testing/programs/foreign.py is its short choice.
@@ -30,6 +30,7 @@ def run(t):
     for vm in (t.a, t.b):
         # the suites switch it, each for its own run
         t.set(vm, same_host=0)
-    suites = compare.SUITES if only or t.long else compare.SHORT
+    is_short = not only and not t.long
+    suites = compare.SHORT if is_short else compare.SUITES
     compare.run(t, {vm: [n for n in only if n.partition(":")[0] in names] if only else names
-                    for vm, names in suites.items()})
+                    for vm, names in suites.items()}, is_short)
