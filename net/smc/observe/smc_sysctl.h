@@ -46,7 +46,7 @@
 	X("close_pending_ms", close_pending_ms, 200000, 100, SMC_HOUR_MS) \
 	X("abort_purges", abort_purges, 0, 0, 1)			\
 	X("rmb_idle_ms", rmb_idle_ms, 60000, 0, SMC_HOUR_MS)		\
-	X("rdma_ack_exponent", rdma_timeout, 15, 1, 24)			\
+	X("rdma_ack_exponent", rdma_timeout, 0, 0, 24)			\
 	X("rdma_retries", rdma_retries, 6, 0, 6)			\
 	X("llc_add_link_retry_ms", llc.add_link_retry, 30000, 0, SMC_HOUR_MS)
 
@@ -55,13 +55,13 @@
  * machine widens them.
  *
  * The waits of first contact (TMR-06) are longer than the time in which the RNIC gives
- * up a write (rdma_ack_exponent, rdma_retries: about a second) plus three
+ * up a write (rdma_ack_exponent, rdma_retries: four seconds on soft-RoCE) plus three
  * retransmissions of a Decline.
  */
 #define SMC_SYSCTLS_TEST(X)						\
-	X("llc_confirm_link_ms", llc.confirm_link, 8000, 100, SMC_HOUR_MS) \
-	X("llc_first_reply_ms", llc.first_reply, 8000, 100, SMC_HOUR_MS) \
-	X("llc_add_link_ms", llc.add_link, 8000, 100, SMC_HOUR_MS)	\
+	X("llc_confirm_link_ms", llc.confirm_link, 11000, 100, SMC_HOUR_MS) \
+	X("llc_first_reply_ms", llc.first_reply, 11000, 100, SMC_HOUR_MS) \
+	X("llc_add_link_ms", llc.add_link, 11000, 100, SMC_HOUR_MS)	\
 	X("llc_add_link_deployed_ms", llc.add_link_deployed, 2000, 100, SMC_HOUR_MS) \
 	X("llc_reply_ms", llc.reply, 4000, 100, SMC_HOUR_MS)		\
 	X("llc_delete_link_ms", llc.delete_link, 8000, 100, SMC_HOUR_MS) \

@@ -155,7 +155,7 @@ struct smc_settings {
 	int peer_memory_ms;		/* time of immediate TCP fallback after a failed path */
 	int rmb_idle_ms;		/* lifetime of an unused memory region, TMR-14 */
 	int spare_mem;			/* limit of unused ring memory, bytes; the rest is freed */
-	int rdma_timeout;		/* QP ACK timeout exponent, 4.096 us * 2^n */
+	int rdma_timeout;		/* QP ACK timeout exponent, 4.096 us * 2^n; 0: by device */
 	int rdma_retries;		/* QP transport retries, 0..6 */
 	struct smc_llc_timers llc;	/* LLC exchanges */
 };

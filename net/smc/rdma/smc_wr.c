@@ -1222,6 +1222,11 @@ void smc_wr_fit(struct smc_wr *wr, enum ib_mtu mtu)
 	WRITE_ONCE(wr->max_write, fits ? 0 : ib_mtu_enum_to_int(mtu));
 }
 
+static bool smc_wr_is_soft(const struct smc_wr *wr)
+{
+	return ib_uses_virt_dma(wr->end.dev->ibdev);
+}
+
 /*
  * Ticks without progress after which a stall is reported: twice the time of all retries. 0 on
  * adapters: they give up by themselves, perhaps after four times as long. They do not give up,
@@ -1231,7 +1236,7 @@ static unsigned int smc_wr_stall_ticks(const struct smc_wr *wr, u8 timeout, u8 r
 {
 	unsigned long grace = nsecs_to_jiffies64((4096ULL << timeout) * (retries + 1)) * 2;
 
-	if (!ib_uses_virt_dma(wr->end.dev->ibdev))
+	if (!smc_wr_is_soft(wr))
 		return 0;
 	return max_t(unsigned long, grace, SMC_WR_STALL_MIN) / SMC_WR_TICK;
 }
@@ -1240,7 +1245,7 @@ static unsigned int smc_wr_stall_ticks(const struct smc_wr *wr, u8 timeout, u8 r
  * smc_wr_activate() - allow the queues to send
  * @wr: connected
  * @psn: the packet sequence number announced to the peer
- * @timeout: local ACK timeout, 4.096 us * 2^timeout
+ * @timeout: local ACK timeout, 4.096 us * 2^timeout; 0 for the default of the device
  * @retries: transport retries, 0..6
  *
  * On soft-RoCE the link then also breaks if nothing completes for twice the time of @timeout
@@ -1259,6 +1264,8 @@ int smc_wr_activate(struct smc_wr *wr, u32 psn, u8 timeout, u8 retries)
 		return -EIO;
 	/* the MTU may have changed since the end was found */
 	smc_wr_fit(wr, smc_ib_end_mtu(&wr->end));
+	if (!timeout)
+		timeout = smc_wr_is_soft(wr) ? SMC_WR_ACK_EXPONENT_SOFT : SMC_WR_ACK_EXPONENT;
 	wr->tick.max_quiet = smc_wr_stall_ticks(wr, timeout, retries);
 	rc = smc_ib_qp_rts(wr->qp, psn, timeout, retries);
 	set_bit(rc ? SMC_WR_IS_REFUSED : SMC_WR_IS_OPEN, &wr->flags);

@@ -151,6 +151,15 @@ struct smc_wr_recv {
 	struct ib_sge sge[SMC_WR_RECV_SGE];
 };
 
+/*
+ * Exponents of the ACK timeout by device. A software adapter acknowledges when its host has a CPU
+ * for it: with seven attempts a host may starve for 3.8 s, not only for 0.9 s.
+ */
+enum {
+	SMC_WR_ACK_EXPONENT	 = 15,
+	SMC_WR_ACK_EXPONENT_SOFT = 17,
+};
+
 /* A page of messages and its DMA address. */
 struct smc_wr_page {
 	u8 *cpu;

@@ -5,6 +5,7 @@
 #include "smc_kunit.h"
 #include <linux/time64.h>
 
+#include "../../../net/smc/rdma/smc_wr.h"
 #include "../../../net/smc/observe/smc_sysctl.h"
 
 struct row {
@@ -77,10 +78,12 @@ static void names_that_deployed_hosts_know_keep_their_limits(struct kunit *test)
 /* A write fails after the last of its retries; TCP waits 1, 2, 4 s. */
 static void tmr_06_first_contact_outlasts_a_decline(struct kunit *test)
 {
-	u64 ack_ns = 4096ULL << initial(test, "rdma_timeout");
+	u64 ack_ns = 4096ULL << SMC_WR_ACK_EXPONENT_SOFT;
 	int write_ms = ack_ns * (initial(test, "rdma_retries") + 1) / NSEC_PER_MSEC;
 	int decline_ms = write_ms + 1000 + 2000 + 4000;
 
+	/* by device */
+	KUNIT_EXPECT_EQ(test, initial(test, "rdma_timeout"), 0);
 	KUNIT_EXPECT_GE(test, initial(test, "llc.confirm_link"), decline_ms);
 	KUNIT_EXPECT_GE(test, initial(test, "llc.first_reply"), decline_ms);
 	KUNIT_EXPECT_GE(test, initial(test, "llc.add_link"), decline_ms);

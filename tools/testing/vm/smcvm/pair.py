@@ -84,10 +84,10 @@ class Pair:
         self.limit = LIMIT * self.slow * patience
         for vm in self.vms.values():
             vm.limit = self.limit
-        # A link is lost after seven attempts, which outlast a pause of the machine by its
-        # host: 4.096 us * 2^16 each, or 2^17 beside another pair. A slow kernel needs more:
-        # if it acknowledges 64 KiB late, the peer retransmits the same packets repeatedly.
-        self.ack_exponent = 18 if self.slow > 1 else min(18, 14 + patience.bit_length() - 1)
+        # A link is lost after seven attempts of 4.096 us * 2^n, which outlast a pause of the
+        # machine by its host: 0 stands for 17. A slow kernel needs more: if it acknowledges
+        # 64 KiB late, the peer retransmits the same packets repeatedly.
+        self.ack_exponent = 18 if self.slow > 1 or patience > BUSY else 0
 
     # Life
 

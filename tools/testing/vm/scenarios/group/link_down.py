@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 """Connections are reset when the RDMA device is removed or its port goes down under load.
 
-Both applications get the error. When the device is back new connections use it.
+Both applications get the error. When the device is back new connections use it. By default a link
+over soft-RoCE survives three seconds without an acknowledgment.
 
 covers: GEN-07 PEER-03 ERR-12 ERR-13
 """
 import errno
+
+import time
 
 from common import drink, drink_server, pour, pour_server, requests, serve
 
@@ -23,6 +26,43 @@ def load(t, port):
         procs += [s, t.half(t.b, client, port=p)]
     t.expect_all("flowing", procs[1], procs[2])
     return procs
+
+
+def starved_client(h, port):
+    """Send a byte that is not acknowledged; report how long the connection lives."""
+    s = h.connect(port)
+    h.mark("ready")
+    h.gate("go")
+    began = time.monotonic()
+    s.sendall(b"x")
+    h.raises("recv() on a lost link", TOLD, s.recv, 1)
+    h.mark("lost", after=time.monotonic() - began)
+    s.close()
+
+
+def starved_server(h, port):
+    c = h.accept(h.listen(port))
+    h.mark("accepted")
+    h.gate("end")
+    c.close()
+
+
+def starve(t, port):
+    for vm in (t.a, t.b):
+        t.set(vm, rdma_ack_exponent=0)
+    s = t.half(t.a, starved_server, port=port)
+    s.expect("listening")
+    c = t.half(t.b, starved_client, port=port)
+    t.expect_all("ready", c)
+    rule = t.relay.rule(proto="roce", drop=1)
+    c.gate("go")
+    after = t.expect_all("lost", c)[0]["after"]
+    t.relay.unrule(rule)
+    # the timers of the adapter expire late on a slow host, but never early
+    t.check(after > 3, f"the link lived for {after:.1f} s")
+    s.gate("end")
+    t.wait_all(s, c)
+    t.restore("rdma_ack_exponent")
 
 
 def run(t):
@@ -62,3 +102,4 @@ def run(t):
         for end in (t.a, t.b):
             t.no_sockets(end, port)
             t.no_sockets(end, port + 1)
+    starve(t, port + 6)
