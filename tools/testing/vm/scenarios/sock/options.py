@@ -3,7 +3,7 @@
 
 The same calls run on both; Documentation/options.md must list each difference. Each option
 that the kernel's headers name must be in its tables and in this scenario. With --long the
-calls also run on sockets of IPPROTO_SMC.
+calls also run on sockets of IPPROTO_SMC, and where one end is TCP, after the fallback.
 
 covers: API-04 API-06 API-07 API-08
 """
@@ -449,6 +449,19 @@ def must_fall_back(name, tcp, smc, lacking):
             if took(tcp[side].get(state, ())) and not fell_back(smc[side], after)]
 
 
+def after_fallback(name, how, tcp, client_fell, child_fell):
+    """After a fallback a socket is TCP in every respect."""
+    bad = []
+    for side, state, fell in ((1, "kept", client_fell), (1, "connected", client_fell),
+                              (0, "child", child_fell)):
+        pairs = [p for p in zip(tcp[side][name][state], fell[side][name][state]) if p[0] != p[1]]
+        if pairs and how != "refused":
+            bad.append(f"{name}, {state} after fallback (TCP, SMC): {pairs}")
+    if not fell_back(child_fell[0][name], "child"):
+        bad.append(f"{name}, child of a client without SMC: did not fall back")
+    return bad
+
+
 def defined(path):
     """{name: number or other name} of the macros of a header."""
     macros = {}
@@ -509,8 +522,9 @@ def compared(t, family, port, table, lacking):
     """Undocumented differences between sockets of FAMILY and those of TCP."""
     levels = ("SOL_IPV6",) if t.ipv == 6 else ("SOL_SOCKET", "SOL_TCP", "SOL_IP", "no level")
     said = {}
-    pairings = (("tcp", "tcp"), (family, family), ("tcp", family), (family, "tcp"))
-    for i, kinds in enumerate(pairings):
+    pairings = [("tcp", "tcp"), (family, family)]
+    fallbacks = [("tcp", family), (family, "tcp")] if t.long else []
+    for i, kinds in enumerate(pairings + fallbacks):
         t.step(f"server on {kinds[0]}, client on {kinds[1]}")
         s = t.half(t.a, server, kinds[0], port=port + 10 * i, levels=levels)
         s.expect("listening", t.left())
@@ -518,7 +532,7 @@ def compared(t, family, port, table, lacking):
         t.wait_all(s, c)
         said[kinds] = s.value, c.value
     bad = []
-    tcp, smc, client_fell, child_fell = (said[kinds] for kinds in pairings)
+    tcp, smc = (said[kinds] for kinds in pairings)
     for name in tcp[0]:
         how = table.get(name, "works")
         bad += as_listed(name, how, [said[name] for said in tcp])
@@ -528,15 +542,8 @@ def compared(t, family, port, table, lacking):
         if how == "falls back" and family != "tcp":
             bad += must_fall_back(name, [said[name] for said in tcp],
                                   [said[name] for said in smc], lacking)
-        # after a fallback a socket is TCP in every respect
-        for side, state, fell in ((1, "kept", client_fell), (1, "connected", client_fell),
-                                  (0, "child", child_fell)):
-            pairs = [p for p in zip(tcp[side][name][state], fell[side][name][state])
-                     if p[0] != p[1]]
-            if pairs and how != "refused":
-                bad.append(f"{name}, {state} after fallback (TCP, SMC): {pairs}")
-        if not fell_back(child_fell[0][name], "child"):
-            bad.append(f"{name}, child of a client without SMC: did not fall back")
+        if fallbacks:
+            bad += after_fallback(name, how, tcp, *(said[kinds] for kinds in fallbacks))
     return [f"{family}: {text}" for text in bad]
 
 
