@@ -43,7 +43,7 @@ def mute(t, port):
     from smcvm.links import WAITS
     t.step("ADD LINK arrives as a CDC message of no connection")
     t.reload(t.a, t.b, look=False)
-    t.set(t.a, **WAITS | {"llc_first_reply_ms": 3000 * t.slow * t.patience})
+    t.set(t.a, **WAITS | {"llc_first_reply_ms": 1000 * t.slow * t.patience})
     # the other module as a server has times of its own, and may go on
     if t.a in t.ours():
         t.set(t.b, **WAITS)
