@@ -13,7 +13,7 @@ import re
 import signal
 import tempfile
 
-from common import serve_any
+from common import requests, serve, serve_any
 
 kernels = ("stock",)
 dialects = (0,)
@@ -105,6 +105,10 @@ def examples(t):
     """The names in rules and dashboard are those of the module; the socket unit answers."""
     from smcvm import kernel
     folder = os.path.join(kernel.TOP, "Documentation/examples/monitoring")
+    # reasons for TCP are metrics once there is a fallback
+    s = t.half(t.a, serve, "tcp", port=PORT + 1, count=1)
+    s.expect("listening")
+    t.wait_all(s, t.half(t.b, requests, port=PORT + 1))
     text = t.b.run("smc metrics").out
     with tempfile.NamedTemporaryFile("w", suffix=".prom") as f:
         f.write(text)
