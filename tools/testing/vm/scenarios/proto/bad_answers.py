@@ -235,9 +235,9 @@ def at_server(t):
 def run(t):
     if t.family != "smc":
         return
+    # an idle group of another version would be a second one in the end
+    t.reload(t.a, t.b)
     for vm in (t.a, t.b):
-        # an idle group of another version would be a second one in the end
-        t.reload(vm)
         t.ueid(vm, EID)
         t.set(vm, clc_timeout_ms=1500 * t.slow, llc_confirm_link_ms=1500 * t.slow,
               peer_memory_ms=0)

@@ -339,8 +339,7 @@ def run(t):
     if t.family != "smc":
         return
     other_subnet(t)
-    for vm in (t.a, t.b):
-        t.reload(vm)
+    t.reload(t.a, t.b)
     t.set(t.a, immediate_data=0)
     path = os.path.join(t.pair.dir, "setup.pcap")
     t.relay.capture(path)
@@ -349,6 +348,5 @@ def run(t):
     finally:
         t.relay.capture(None)
     # three groups that test their links each second are no company for others
-    for vm in (t.a, t.b):
-        t.reload(vm)
+    t.reload(t.a, t.b)
     check(t, path)

@@ -36,8 +36,8 @@ def run(t):
         fragment(vm)
     try:
         # with nothing left over from before: groups, links and regions are new
+        t.reload(*vms)
         for vm in vms:
-            t.reload(vm)
             # four seconds: what large rings have outstanding takes long on the debug kernel
             t.set(vm, rdma_ack_exponent=20)
         t.rdma_start()
