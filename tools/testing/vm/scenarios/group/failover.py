@@ -91,8 +91,8 @@ def settings(t, kind):
     if kind == "rnic":
         yield "llc_add_link_retry_ms", 0
     if kind == "wire":
-        # of attempts that fail there may be a dozen in the time of a reply: a minute's
-        yield "llc_add_link_retry_ms", 5000 * t.slow * t.patience
+        # of attempts that fail there may be a dozen in the time of a reply, here in 24 s
+        yield "llc_add_link_retry_ms", 2000 * t.slow * t.patience
 
 
 def lose(t, port, kind, some):
