@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """A side without SMC socket gets plain TCP from the first byte, in both roles.
 
-covers: OPT-04 OPT-08 OPT-10
+A machine without the module sends the same segments as a socket of TCP.
+
+covers: OPT-04 OPT-05 OPT-08 OPT-10
 """
 from common import stream_client, stream_server
 
