@@ -17,13 +17,16 @@ struct smc_sysctl_row {
 	int initial;
 	int min;
 	int max;
+	enum smc_sysctl_owner owner;
 	bool is_for_tests;
 };
 
-#define SMC_SYSCTL_ROW(file, member, initial, min, max) \
-	{ file, offsetof(struct smc_settings, member), initial, min, max, false },
-#define SMC_SYSCTL_TEST_ROW(file, member, initial, min, max) \
-	{ file, offsetof(struct smc_settings, member), initial, min, max, true },
+#define SMC_SYSCTL_ROW(file, member, initial, min, max, owner) \
+	{ file, offsetof(struct smc_settings, member), initial, min, max, \
+	  SMC_OWNER_##owner, false },
+#define SMC_SYSCTL_TEST_ROW(file, member, initial, min, max, owner) \
+	{ file, offsetof(struct smc_settings, member), initial, min, max, \
+	  SMC_OWNER_##owner, true },
 
 static struct smc_sysctl_row smc_sysctl_rows[] = {
 	SMC_SYSCTLS_OPERATOR(SMC_SYSCTL_ROW)
@@ -38,38 +41,20 @@ MODULE_PARM_DESC(test_timers, "net.smc has the timeouts of LLC, for tests on slo
 /* Three entries are not of this form; two of them exist in the first namespace only. */
 #define SMC_SYSCTL_NR	(ARRAY_SIZE(smc_sysctl_rows) + 3)
 
-/*
- * An RNIC belongs to the host. The owner of a namespace, which with user namespaces can be
- * any user, must not grant itself access.
- */
-static int smc_sysctl_same_host(SMC_CTL_TABLE *table, int write, void *buffer, size_t *lenp,
-				loff_t *ppos)
+/* As the table says: a smaller range for the owner of the namespace. */
+static int smc_sysctl_set(SMC_CTL_TABLE *table, int write, void *buffer, size_t *lenp,
+			  loff_t *ppos)
 {
-	if (write && !capable(CAP_NET_ADMIN))
-		return -EPERM;
-	return proc_dointvec_minmax(table, write, buffer, lenp, ppos);
-}
+	struct smc_sysctl_row *row = container_of(table->extra2, struct smc_sysctl_row, max);
+	int min = smc_sysctl_own_min(row->owner, row->initial, row->min);
+	int max = smc_sysctl_own_max(row->owner, row->initial, row->max);
+	struct ctl_table own = *table;
 
-/*
- * The removal of an RNIC waits for its users, as long as times allow. Queues, rings without a
- * connection, and link groups are memory of the host.
- */
-static bool smc_sysctl_only_falls(const struct smc_sysctl_row *row)
-{
-	return row->max == SMC_HOUR_MS || row->max == SMC_DEPTH_MAX ||
-	       row->max == SMC_RING_MEM_MAX || row->max == SMC_LGRS_MAX;
-}
-
-/* The owner of a namespace may not raise such a setting above the default. */
-static int smc_sysctl_lower(SMC_CTL_TABLE *table, int write, void *buffer, size_t *lenp,
-			    loff_t *ppos)
-{
-	struct ctl_table lower = *table;
-
-	if (!write || capable(CAP_NET_ADMIN))
-		return proc_dointvec_minmax(table, write, buffer, lenp, ppos);
-	lower.extra2 = &container_of(table->extra2, struct smc_sysctl_row, max)->initial;
-	return proc_dointvec_minmax(&lower, write, buffer, lenp, ppos);
+	if (write && !capable(CAP_NET_ADMIN)) {
+		own.extra1 = &min;
+		own.extra2 = &max;
+	}
+	return proc_dointvec_minmax(&own, write, buffer, lenp, ppos);
 }
 
 /* Returns the number of entries. */
@@ -90,11 +75,7 @@ static unsigned int smc_sysctl_fill(struct net *net, struct ctl_table *table,
 		file->data = value;
 		file->maxlen = sizeof(*value);
 		file->mode = 0644;
-		file->proc_handler = proc_dointvec_minmax;
-		if (value == &set->same_host)
-			file->proc_handler = smc_sysctl_same_host;
-		else if (smc_sysctl_only_falls(row))
-			file->proc_handler = smc_sysctl_lower;
+		file->proc_handler = smc_sysctl_set;
 		file->extra1 = &row->min;
 		file->extra2 = &row->max;
 		file++;

@@ -14,25 +14,42 @@ struct row {
 	int initial;
 	int min;
 	int max;
+	enum smc_sysctl_owner owner;
 };
 
 static const struct row rows[] = {
-#define ROW(file, member, initial, min, max) { file, #member, initial, min, max },
+#define ROW(file, member, initial, min, max, owner) \
+	{ file, #member, initial, min, max, SMC_OWNER_##owner },
 	SMC_SYSCTLS_OPERATOR(ROW)
 	SMC_SYSCTLS_RARE(ROW)
 	SMC_SYSCTLS_TEST(ROW)
 #undef ROW
 };
 
-static int initial(struct kunit *test, const char *member)
+static const struct row *find(struct kunit *test, const char *member)
 {
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(rows); i++)
 		if (!strcmp(rows[i].member, member))
-			return rows[i].initial;
-	KUNIT_FAIL(test, "no setting %s", member);
-	return 0;
+			return &rows[i];
+	KUNIT_FAIL_AND_ABORT(test, "no setting %s", member);
+	return NULL;
+}
+
+static int own_min(const struct row *row)
+{
+	return smc_sysctl_own_min(row->owner, row->initial, row->min);
+}
+
+static int own_max(const struct row *row)
+{
+	return smc_sysctl_own_max(row->owner, row->initial, row->max);
+}
+
+static int initial(struct kunit *test, const char *member)
+{
+	return find(test, member)->initial;
 }
 
 static void every_default_is_within_its_limits(struct kunit *test)
@@ -42,9 +59,51 @@ static void every_default_is_within_its_limits(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
 		KUNIT_EXPECT_GE_MSG(test, rows[i].initial, rows[i].min, "%s", rows[i].file);
 		KUNIT_EXPECT_LE_MSG(test, rows[i].initial, rows[i].max, "%s", rows[i].file);
+		KUNIT_EXPECT_GE_MSG(test, own_min(&rows[i]), rows[i].min, "%s", rows[i].file);
+		KUNIT_EXPECT_LE_MSG(test, own_max(&rows[i]), rows[i].max, "%s", rows[i].file);
+		KUNIT_EXPECT_GE_MSG(test, rows[i].initial, own_min(&rows[i]), "%s", rows[i].file);
+		KUNIT_EXPECT_LE_MSG(test, rows[i].initial, own_max(&rows[i]), "%s", rows[i].file);
 		for (k = 0; k < i; k++)
 			KUNIT_EXPECT_STRNEQ(test, rows[i].file, rows[k].file);
 	}
+}
+
+/*
+ * Memory and queue pairs of the host, the time for which an RNIC waits, and messages to the peer
+ * are not for the owner of a namespace to take more of.
+ */
+static void what_costs_others_is_not_for_the_owner_of_a_namespace(struct kunit *test)
+{
+	static const struct {
+		const char *member;
+		int min;
+		int max;
+	} limits[] = {
+		{ .member = "max_links", .min = 1, .max = 2 },
+		/* 0: a dead peer keeps its queue pair for ever */
+		{ .member = "testlink_time", .min = 1, .max = 30 },
+		{ .member = "rmb_idle_ms", .min = 1, .max = 60000 },
+		{ .member = "same_host", .min = 0, .max = 0 },
+		/* fewer connections in a group make more queue pairs */
+		{ .member = "max_conns_per_lgr", .min = 255, .max = 255 },
+		{ .member = "v21_max_conns", .min = 255, .max = 255 },
+		{ .member = "llc.add_link_retry", .min = 30000, .max = 3600000 },
+		{ .member = "dialect", .min = 0, .max = 1 },
+	};
+	const struct row *row;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(limits); i++) {
+		row = find(test, limits[i].member);
+		KUNIT_EXPECT_EQ_MSG(test, own_min(row), limits[i].min, "%s", row->file);
+		KUNIT_EXPECT_EQ_MSG(test, own_max(row), limits[i].max, "%s", row->file);
+	}
+	KUNIT_EXPECT_EQ(test, own_max(find(test, "rdma_timeout")), initial(test, "rdma_timeout"));
+	for (i = 0; i < ARRAY_SIZE(rows); i++)
+		/* an RNIC waits for its users */
+		if (rows[i].max == SMC_HOUR_MS && strcmp(rows[i].member, "llc.add_link_retry"))
+			KUNIT_EXPECT_EQ_MSG(test, own_max(&rows[i]), rows[i].initial, "%s",
+					    rows[i].file);
 }
 
 /* As on deployed hosts, but the defaults of rings and queues are larger. */
@@ -96,6 +155,7 @@ static void tmr_07_other_replies_may_be_awaited_shorter(struct kunit *test)
 
 static struct kunit_case cases[] = {
 	KUNIT_CASE(every_default_is_within_its_limits),
+	KUNIT_CASE(what_costs_others_is_not_for_the_owner_of_a_namespace),
 	KUNIT_CASE(names_that_deployed_hosts_know_keep_their_limits),
 	KUNIT_CASE(tmr_06_first_contact_outlasts_a_decline),
 	KUNIT_CASE(tmr_07_other_replies_may_be_awaited_shorter),

@@ -19,6 +19,12 @@ SETTINGS = "/proc/sys/net/smc"
 CLONE_NEWNET = 0x40000000
 CAP_VERSION, CAP_NET_ADMIN = 0x20080522, 12
 EID = "SMC-BENCH.SAME-HOST"
+# values that the owner of a namespace may not set, and some that it may
+REFUSED = (("rdma_ack_exponent", (16, 24), ()), ("max_links", (3, 8), (1, 2)),
+           ("smcr_testlink_time", (0, 31, 1 << 30), (1, 30)), ("rmb_idle_ms", (0,), (1,)),
+           ("max_conns_per_lgr", (1, 254), (255,)), ("smcr_max_conns_per_lgr", (16, 254), (255,)),
+           ("llc_add_link_retry_ms", (0, 100, 29_999), (30_000, 60_000)),
+           ("max_lgrs_per_peer", (65,), (64, 1)), ("dialect", (), (1, 0)))
 
 
 def one_process(h, port, addr, v6):
@@ -146,16 +152,21 @@ def mere_owner(h):
     h.equal(libc.capget(who, caps), 0, "capget")
     caps[0] &= ~(1 << CAP_NET_ADMIN)
     h.equal(libc.capset(who, caps), 0, "capset")
-    h.raises("same_host", errno.EPERM, settle, "same_host", 1)
+    h.raises("same_host", errno.EINVAL, settle, "same_host", 1)
     for name in os.listdir(SETTINGS):
-        if not name.endswith("_ms"):
+        if not name.endswith("_ms") or name == "llc_add_link_retry_ms":
             continue
         with open(f"{SETTINGS}/{name}", encoding="ascii") as f:
             default = int(f.read())
         settle(name, default // 2)
         settle(name, default)
         h.raises(f"{name} beyond its default", errno.EINVAL, settle, name, default + 1)
-    settle("max_links", 2)
+    # more links, no end of a dead peer, messages and queue pairs at a faster pace
+    for name, bad, good in REFUSED:
+        for value in bad:
+            h.raises(f"{name} {value}", errno.EINVAL, settle, name, value)
+        for value in good:
+            settle(name, value)
 
 
 def by_one_loop(h, port, n):
