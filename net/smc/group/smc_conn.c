@@ -89,13 +89,14 @@ static int conn_take_token(struct smc_conn *conn, struct smc_link_group *lgr)
 
 /*
  * A peer that may still send could hit the next connection with this index by immediate data, which
- * names a connection by few bits. So the index stays reserved (protocol.md).
+ * names a connection by few bits. So an index with a name stays reserved (protocol.md). Most
+ * indexes have none: they do not run out.
  */
 static void conn_drop_token(struct smc_conn *conn, struct smc_link_group *lgr, bool is_peer_done)
 {
 	u32 index = conn->token & SMC_TOKEN_INDEX;
 
-	if (is_peer_done || !(lgr->ext & SMC_LLC_EXT_IMMEDIATE))
+	if (is_peer_done || !smc_imm_name(conn->token) || !(lgr->ext & SMC_LLC_EXT_IMMEDIATE))
 		xa_erase(&lgr->conns, index);
 	else
 		/* in an array that allocates, an index with NULL is not free */

@@ -1181,6 +1181,32 @@ static void rmb_33_an_index_of_a_lost_connection_stays_unused(struct kunit *test
 	KUNIT_EXPECT_NULL(test, smc_conn_lookup_imm(link->lgr, 0));
 }
 
+/* Without names the group goes on, by CDC messages; it need not refuse a connection. */
+static void rmb_33_indexes_do_not_run_out(struct kunit *test)
+{
+	struct smc_link *link = core_server_up(test);
+	struct smc_link_group *lgr = link->lgr;
+	unsigned int i, nr_named = 0;
+	struct smc_conn *conn;
+
+	lgr->ext = SMC_LLC_EXT_IMMEDIATE;
+	conn = core_join(test, link)->conn;
+	/* one more than there are indexes, each lost by an error */
+	for (i = 0; i <= SMC_TOKEN_INDEX; i++) {
+		nr_named += !!smc_imm_name(conn->token);
+		conn_drop_token(conn, lgr, false);
+		KUNIT_ASSERT_EQ_MSG(test, conn_take_token(conn, lgr), 0, "after %u", i);
+	}
+	KUNIT_EXPECT_EQ(test, nr_named, 255U);
+	KUNIT_EXPECT_EQ(test, smc_imm_name(conn->token), 0);
+	KUNIT_EXPECT_NULL(test, smc_conn_lookup_imm(lgr, 0));
+	KUNIT_EXPECT_PTR_EQ(test, smc_conn_lookup(lgr, conn->token), conn);
+	smc_conn_put(conn);
+	/* nor is the group closed */
+	KUNIT_EXPECT_FALSE(test, lgr->is_retired);
+	core_join(test, link);
+}
+
 struct core_head {
 	const char *what;
 	bool is_committed;
@@ -2938,6 +2964,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(rmb_32_a_token_names_one_connection),
 	KUNIT_CASE(rmb_33_a_stale_token_finds_no_connection),
 	KUNIT_CASE(rmb_33_an_index_of_a_lost_connection_stays_unused),
+	KUNIT_CASE(rmb_33_indexes_do_not_run_out),
 	KUNIT_CASE(rmb_12_rmb_14_an_element_begins_with_the_eye_catcher),
 	KUNIT_CASE(rmb_15_rmb_20_its_owner_leaves_an_element_alone),
 	KUNIT_CASE(a_ring_with_messages_in_flight_goes_with_the_last),
