@@ -116,7 +116,7 @@ static int complain(const struct genl *genl, int err)
 {
 	if (*genl->text)
 		fprintf(stderr, "smc: %s\n", genl->text);
-	else if (genl->err == -EPERM || genl->err == -EACCES)
+	else if (genl->err == -EPERM || genl->err == -EACCES || err == -NLE_PERM)
 		fprintf(stderr, "smc: only root (CAP_NET_ADMIN) may do that\n");
 	else if (genl->err == -EOPNOTSUPP)
 		fprintf(stderr, "smc: the loaded module does not know that request\n");

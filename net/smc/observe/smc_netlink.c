@@ -4,8 +4,10 @@
  * whether listeners limit handshakes.
  *
  * There is no SMC-D here, so its dumps are empty, and there is no system EID: it is shown as absent
- * and cannot be enabled. Any user may dump. Groups, counters, the limit and the policy are those of
- * the caller's namespace; EIDs are those of the host.
+ * and cannot be enabled. Any user may dump what exists, as with sock_diag: groups, links, devices,
+ * counters, settings. Addresses that others have talked to before need CAP_NET_ADMIN in the network
+ * namespace, as with events of MPTCP. Groups, counters, the limit and the policy are those of the
+ * caller's namespace; EIDs are those of the host.
  */
 #include <linux/module.h>
 #include <linux/smc.h>
@@ -201,6 +203,12 @@ static int smc_netlink_set_limit(struct sk_buff *skb, struct genl_info *info)
 #define SMC_NETLINK_DO(_cmd, _do, _policy) {			\
 	.cmd = _cmd, .doit = _do, .flags = GENL_ADMIN_PERM,	\
 	.policy = _policy, .maxattr = SMC_NLA_EID_TABLE_MAX }
+/* What others did before, only the owner of the network namespace may see. */
+#define SMC_NETLINK_DUMP_NET(_cmd, _dump) {			\
+	.cmd = _cmd, .dumpit = _dump,				\
+	.flags = GENL_UNS_ADMIN_PERM,				\
+	.policy = smc_netlink_no_policy,			\
+	.maxattr = SMC_NLA_EID_TABLE_MAX }
 /* What belongs to a network namespace, its owner may change. */
 #define SMC_NETLINK_DO_NET(_cmd, _do, _policy, _max) {		\
 	.cmd = _cmd, .doit = _do, .flags = GENL_UNS_ADMIN_PERM,	\
@@ -242,8 +250,8 @@ static const struct genl_ops smc_netlink_ops[] = {
 			   smc_netlink_policy_del, SMC_NLA_POLICY_MAX),
 	SMC_NETLINK_DO_NET(SMC_NETLINK_FLUSH_POLICY, smc_netlink_flush_policy,
 			   smc_netlink_no_policy, SMC_NLA_EID_TABLE_MAX),
-	SMC_NETLINK_DUMP(SMC_NETLINK_DUMP_HISTORY, smc_netlink_dump_history),
-	SMC_NETLINK_DUMP(SMC_NETLINK_DUMP_PEERS, smc_netlink_dump_peers),
+	SMC_NETLINK_DUMP_NET(SMC_NETLINK_DUMP_HISTORY, smc_netlink_dump_history),
+	SMC_NETLINK_DUMP_NET(SMC_NETLINK_DUMP_PEERS, smc_netlink_dump_peers),
 	SMC_NETLINK_DO_NET(SMC_NETLINK_FORGET_PEER, smc_netlink_forget_peer,
 			   smc_netlink_memory_policy, SMC_NLA_EVENT_PEER_PORT),
 	SMC_NETLINK_DO_NET(SMC_NETLINK_FLUSH_PEERS, smc_netlink_flush_peers,
@@ -255,7 +263,7 @@ static const struct genl_ops smc_netlink_ops[] = {
 };
 
 static const struct genl_multicast_group smc_netlink_groups[] = {
-	{ .name = SMC_GENL_EVENTS },
+	{ .name = SMC_GENL_EVENTS, .flags = GENL_MCAST_CAP_NET_ADMIN },
 };
 
 struct genl_family smc_netlink_family = {

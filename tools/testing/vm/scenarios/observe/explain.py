@@ -147,8 +147,12 @@ def memory(t):
             [("client", t.a.ip, PORT, peers[0]["reason"], False),
              ("client", t.a.ip, PORT, peers[0]["reason"], True)], "history")
     user = "setpriv --reuid 1000 --regid 1000 --clear-groups"
-    t.equal(json.loads(smc(t, t.b, "peers -j", 0, user))["peers"][0]["peer_address"], t.a.ip,
-            "peers for a user")
+    # what others did is not for a user; where a connection of his would go is
+    for what in ("history", "peers", "events"):
+        t.equal(t.run_smc(t.b, what, 1, user).err, "smc: only root (CAP_NET_ADMIN) may do that\n",
+                f"{what} of a user")
+    smc(t, t.b, f"explain {t.a.ip}", 1, user)
+    smc(t, t.b, "list", 0, user)
     smc(t, t.b, f"peers forget {t.a.ip}", 1, user)
     smc(t, t.b, "peers flush", 1, user)
     smc(t, t.b, f"peers forget {t.a.ip}:{PORT}", 1)

@@ -22,6 +22,7 @@ N_OUT, N_IN = 300_007, 200_003
 MANY = 24
 CLONE_NEWNET = 0x40000000
 READS = range(1, 9)
+OWNER_READS = (100, 101)
 KNOWN = {
     smcnl.SYS_INFO: {1, 2, 3, 4, 6},
     smcnl.LGR: {1, 2, 3, 4, 5, 6, 9, 11, 12, 13},
@@ -289,7 +290,9 @@ def by_nobody(h, want):
         h.equal([g[1] for g in f.nests(smcnl.LGR)], want, "groups for anybody")
         for cmd in READS:
             f.dump(cmd)
-        f.join()
+        for cmd in OWNER_READS:
+            h.raises(f"dump {cmd} of a user", errno.EPERM, f.dump, cmd)
+        h.raises("events of a user", errno.EPERM, f.join)
         fuzz(h, f)
 
 
@@ -307,6 +310,11 @@ def nothing(h, where):
 
 def in_user_namespace(h):
     nothing(h, "a user namespace")
+    # the owner sees what happens there
+    with smcnl.Family() as f:
+        for cmd in OWNER_READS:
+            h.equal(f.dump(cmd), [], f"dump {cmd} of the owner")
+        f.join()
 
 
 def elsewhere(h):
