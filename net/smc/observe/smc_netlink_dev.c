@@ -9,35 +9,45 @@
 #include "observe/smc_netlink_dev.h"
 #include "observe/smc_netlink_msg.h"
 
-/* Return: true if the end of this device would reset connections of the group. */
-static bool dev_is_critical_for(struct smc_link_group *lgr, u64 serial)
+/**
+ * struct dev_use - what a device is for a namespace
+ * @is_critical: the end of the device would reset connections
+ * @nr_links: by port number less one: links that carry data
+ */
+struct dev_use {
+	bool is_critical;
+	u32 nr_links[SMC_IB_MAX_PORTS];
+};
+
+static void dev_add_use(struct smc_link_group *lgr, u64 serial, struct dev_use *use)
 {
+	const struct smc_link *link;
+	bool is_only_one;
 	int i;
 
 	guard(mutex)(&lgr->lock);
-	if (lgr->type != SMC_LGR_TYPE_SINGLE && lgr->type != SMC_LGR_TYPE_ASYMMETRIC_LOCAL)
-		return false;
-	for (i = 0; i < SMC_LINKS_MAX; i++)
-		if (lgr->links[i] && lgr->links[i]->state == SMC_LINK_ACTIVE &&
-		    lgr->links[i]->wr.end.dev->serial == serial)
-			return true;
-	return false;
+	is_only_one = READ_ONCE(lgr->state) == SMC_LGR_ACTIVE &&
+		      (lgr->type == SMC_LGR_TYPE_SINGLE ||
+		       lgr->type == SMC_LGR_TYPE_ASYMMETRIC_LOCAL);
+	for (i = 0; i < SMC_LINKS_MAX; i++) {
+		link = lgr->links[i];
+		if (!link || link->state != SMC_LINK_ACTIVE || link->wr.end.dev->serial != serial)
+			continue;
+		use->nr_links[link->wr.end.port - 1]++;
+		use->is_critical |= is_only_one;
+	}
 }
 
-static bool dev_is_critical(const struct net *net, u64 serial)
+static void dev_get_use(const struct net *net, u64 serial, struct dev_use *use)
 {
 	struct smc_link_group *lgr = NULL;
-	bool is_critical = false;
 
-	while (!is_critical && (lgr = smc_lgr_next(net, lgr, 0)))
-		is_critical = READ_ONCE(lgr->state) == SMC_LGR_ACTIVE &&
-			      dev_is_critical_for(lgr, serial);
-	if (lgr)
-		smc_lgr_put(lgr);
-	return is_critical;
+	while ((lgr = smc_lgr_next(net, lgr, 0)))
+		dev_add_use(lgr, serial, use);
 }
 
-static int dev_put_port(struct sk_buff *skb, int type, const struct smc_ib_port_view *port)
+static int dev_put_port(struct sk_buff *skb, int type, const struct smc_ib_port_view *port,
+			u32 nr_links)
 {
 	struct nlattr *nest = nla_nest_start(skb, type);
 
@@ -47,7 +57,7 @@ static int dev_put_port(struct sk_buff *skb, int type, const struct smc_ib_port_
 	    nla_put_u32(skb, SMC_NLA_DEV_PORT_NETDEV, port->ifindex) ||
 	    nla_put_u8(skb, SMC_NLA_DEV_PORT_STATE, port->is_active) ||
 	    nla_put_u8(skb, SMC_NLA_DEV_PORT_VALID, 1) ||
-	    nla_put_u32(skb, SMC_NLA_DEV_PORT_LNK_CNT, port->nr_links))
+	    nla_put_u32(skb, SMC_NLA_DEV_PORT_LNK_CNT, nr_links))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
@@ -68,17 +78,20 @@ static int dev_put_names(struct sk_buff *skb, const struct smc_ib_view *view, bo
 	return 0;
 }
 
-static int dev_put_all(struct sk_buff *skb, const struct smc_ib_view *view, bool is_critical)
+/* What others do with a device, only the namespace sees that has it. */
+static int dev_put_all(struct sk_buff *skb, const struct smc_ib_view *view,
+		       const struct dev_use *use)
 {
 	struct nlattr *nest = nla_nest_start(skb, SMC_GEN_DEV_SMCR);
 	int i;
 
-	if (!nest || dev_put_names(skb, view, is_critical))
+	if (!nest || dev_put_names(skb, view, use->is_critical))
 		return -EMSGSIZE;
 	for (i = 0; i < view->nr_ports; i++)
-		if (dev_put_port(skb, SMC_NLA_DEV_PORT + i, &view->port[i]))
+		if (dev_put_port(skb, SMC_NLA_DEV_PORT + i, &view->port[i],
+				 view->is_own ? view->port[i].nr_links : use->nr_links[i]))
 			return -EMSGSIZE;
-	if (smc_netlink_put_counts(skb, SMC_NLA_DEV_COUNTS, view->counts))
+	if (view->is_own && smc_netlink_put_counts(skb, SMC_NLA_DEV_COUNTS, view->counts))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
@@ -88,10 +101,12 @@ static int dev_put_msg(struct sk_buff *skb, struct netlink_callback *cb, const s
 		       const struct smc_ib_view *view)
 {
 	void *head = smc_netlink_begin(skb, cb, SMC_NETLINK_GET_DEV_SMCR);
+	struct dev_use use = {};
 
 	if (!head)
 		return -EMSGSIZE;
-	if (dev_put_all(skb, view, dev_is_critical(net, view->serial))) {
+	dev_get_use(net, view->serial, &use);
+	if (dev_put_all(skb, view, &use)) {
 		genlmsg_cancel(skb, head);
 		return -EMSGSIZE;
 	}

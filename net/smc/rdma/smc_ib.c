@@ -1103,6 +1103,8 @@ static void smc_ib_view(struct smc_ib_dev *dev, const struct net *net, struct sm
 
 	memset(view, 0, sizeof(*view));
 	smc_ib_view_dev(dev, view);
+	/* all belong to the first one where RDMA shares them */
+	view->is_own = net_eq(read_pnet(&dev->ibdev->coredev.rdma_net), net);
 	for (port = 1; port <= dev->nr_ports; port++)
 		smc_ib_view_port(dev, port, net, &view->port[port - 1]);
 }

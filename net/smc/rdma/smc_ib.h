@@ -205,6 +205,7 @@ struct smc_ib_port_view {
 /**
  * struct smc_ib_view - a device for display
  * @serial: of the device, see &struct smc_ib_dev
+ * @is_own: it belongs to the namespace, which may use it in any case
  * @name: its name
  * @bus_name: of its parent, "" for a device of software
  * @pci_vendor: of a PCI device, or 0
@@ -215,6 +216,7 @@ struct smc_ib_port_view {
  */
 struct smc_ib_view {
 	u64 serial;
+	bool is_own;
 	char name[IB_DEVICE_NAME_MAX];
 	char bus_name[IB_DEVICE_NAME_MAX];
 	u16 pci_vendor;

@@ -285,7 +285,7 @@ def fuzz(h, f):
 
 
 def by_nobody(h, want):
-    """What root sees, any user sees."""
+    """What exists, any user sees; not what others did before."""
     with smcnl.Family() as f:
         h.equal([g[1] for g in f.nests(smcnl.LGR)], want, "groups for anybody")
         for cmd in READS:
@@ -306,6 +306,8 @@ def nothing(h, where):
         for device in f.nests(smcnl.DEV):
             complete(h, smcnl.DEV, device)
             h.equal((device[2], device[8][3]), (0, 0), f"what a device is for {where}")
+            # there are links in the first namespace, which has the device
+            h.equal((64 in device, device[8][6]), (False, 0), f"counts of {device} in {where}")
 
 
 def in_user_namespace(h):
