@@ -220,7 +220,7 @@ static struct smc_link_group *lgr_alloc(const struct smc_lgr_key *key)
  * @lgr: the group, FORMING, without links
  * @payer: the socket; its control group also pays for the queues of later links
  *
- * Called once. The charge ends with the group.
+ * Called once, before it has regions. The charge ends with the group.
  *
  * Context: Process context, may sleep. The caller has formed the group.
  * Return: 0; -ENOMEM as smc_mem_charge().
@@ -228,7 +228,7 @@ static struct smc_link_group *lgr_alloc(const struct smc_lgr_key *key)
 int smc_lgr_charge(struct smc_link_group *lgr, const struct sock *payer)
 {
 	smc_mem_open(&lgr->account, payer);
-	return smc_mem_charge(&lgr->account, sizeof(*lgr) + sizeof(*lgr->rtokens));
+	return smc_mem_charge(&lgr->account, SMC_LGR_BYTES);
 }
 
 /* For a group that was never enlisted, or no search finds any more. */

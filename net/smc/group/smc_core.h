@@ -124,7 +124,8 @@ struct smc_lgr_key {
  * @refs: one for being up, dropped when the end begins; one per reservation or connection, send
  *	  ring in flight, work item and handshake
  * @key: what it was formed for, const after init
- * @account: charged for the group itself by smc_lgr_charge()
+ * @account: charged for the group itself by smc_lgr_charge(), then by smc_pool_settle() also for
+ *	     what its regions hold without a connection, under @state_lock
  * @params: negotiated parameters; the dialect is committed once, before the peer may send
  *	    (smc_lgr_commit_dialect())
  * @peer_name: peer ID for display: that of @key, or if the peer's first message has none, that of
@@ -133,7 +134,7 @@ struct smc_lgr_key {
  *	       FORMING
  * @serial: greater than that of all earlier groups, const; its place in the list of groups
  * @id: local number for display, LG-09: low half of @serial; its low byte is 0
- * @state_lock: guards @state, @is_retired, @nr_conns and @left_peers
+ * @state_lock: guards @state, @is_retired, @nr_conns, @left_peers and @account
  * @state: changed by lgr_set_state(); also read with acquire
  * @type: single, symmetric..., for display
  * @is_committed: the dialect is settled, under @lock
@@ -216,6 +217,9 @@ struct smc_link_group {
 	struct work_struct terminate_work;
 	struct work_struct free_work;
 };
+
+/* What a group is charged for without regions */
+#define SMC_LGR_BYTES	(sizeof(struct smc_link_group) + sizeof(struct smc_rtokens))
 
 /* Of the host: net.smc.max_lgrs. */
 extern int smc_lgr_max;

@@ -5,8 +5,9 @@
  * Operation: a connection is charged for its ring elements before they are allocated, to the
  * memory control group of its socket. The mechanism is the socket core's sk_forward_alloc. The
  * account of TCP's sock is under TCP's lock, so the rings are charged to a second sock, which is
- * nothing but an account. A group and the queues of each link are charged in the same way. The
- * limit of the host, net.smc.mem, is for whole regions (smc_buf.c).
+ * nothing but an account. A group and the queues of each link are charged in the same way, the
+ * group also for what its regions hold without a connection beyond net.smc.spare_mem. The limit of
+ * the host, net.smc.mem, is for whole regions (smc_buf.c).
  *
  * Control groups: a child of a listener belongs to none before accept(), and its connection
  * to the listener's group, so strangers can only use up that group's memory. accept() moves
@@ -206,6 +207,33 @@ void smc_mem_uncharge(struct smc_account *account)
 {
 	sk_mem_uncharge(&account->sk, account->charged);
 	account->charged = 0;
+}
+
+/**
+ * smc_mem_settle() - charge an account for memory that exists, also beyond the limits
+ * @account: the account
+ * @total: bytes in all, more or less than before
+ *
+ * With bottom halves off the core neither sleeps nor refuses. A control group of version 1 that
+ * has no room is charged for no more than before.
+ *
+ * Context: Bottom halves off. The caller is the only user of @account.
+ */
+void smc_mem_settle(struct smc_account *account, u32 total)
+{
+	struct sock *sk = &account->sk;
+	int more = total - account->charged;
+
+	lockdep_assert_in_softirq();
+	if (more <= 0)
+		sk_mem_uncharge(sk, -more);
+	else if (__sk_mem_schedule(sk, more, SK_MEM_RECV))
+		sk_mem_charge(sk, more);
+	else
+		return;
+	account->charged = total;
+	/* the rest of a page stays */
+	sk_mem_reclaim(sk);
 }
 
 /**

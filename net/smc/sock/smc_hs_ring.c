@@ -126,6 +126,7 @@ static int smc_hs_try_ring(struct smc_hs *hs, struct smc_buf_pool *pool)
 	rc = smc_buf_get(pool, size, smc_hs_ring(hs, pool));
 	if (rc)
 		return smc_hs_grow(hs, pool, size);
+	smc_pool_settle(hs->lgr);
 	smc_stat_inc(hs->net, pool->kind == SMC_BUF_RMB ? SMC_STAT_RMBE_REUSE :
 							  SMC_STAT_SNDBUF_REUSE);
 	/* it may be larger */

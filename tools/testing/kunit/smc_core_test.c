@@ -1130,6 +1130,39 @@ static void rmb_32_a_token_names_one_connection(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, smc_conn_lookup(link->lgr, 0));
 }
 
+/* A region with one connection stays whole: few connections can hold the memory of many. */
+static void a_group_pays_for_what_its_regions_hold_beyond_the_spare(struct kunit *test)
+{
+	struct smc_settings *set = &smc_net(&init_net)->set;
+	struct smc_link *link = core_server_up(test);
+	struct smc_account *account = &link->lgr->account;
+	struct core_conn *cc[3];
+	unsigned int i;
+
+	/* regions of one and of two elements, in each pool */
+	for (i = 0; i < ARRAY_SIZE(cc); i++)
+		cc[i] = core_join(test, link);
+	KUNIT_ASSERT_EQ(test, smc_lgr_charge(link->lgr, &cc[0]->sk), 0);
+	WRITE_ONCE(set->spare_mem, 0);
+	smc_pool_settle(link->lgr);
+	KUNIT_EXPECT_EQ(test, account->charged, SMC_LGR_BYTES);
+	smc_conn_leave(cc[1]->conn, true);
+	WRITE_ONCE(set->spare_mem, INT_MAX);
+	smc_pool_settle(link->lgr);
+	KUNIT_EXPECT_EQ(test, account->charged, SMC_LGR_BYTES);
+	WRITE_ONCE(set->spare_mem, CORE_SIZE);
+	smc_pool_settle(link->lgr);
+	KUNIT_EXPECT_EQ(test, account->charged, SMC_LGR_BYTES + CORE_SIZE);
+	WRITE_ONCE(set->spare_mem, 0);
+	smc_pool_trim(link->lgr);
+	KUNIT_EXPECT_EQ(test, account->charged, SMC_LGR_BYTES + 2 * CORE_SIZE);
+	/* another connection pays for them */
+	core_join(test, link);
+	smc_pool_settle(link->lgr);
+	KUNIT_EXPECT_EQ(test, account->charged, SMC_LGR_BYTES);
+	WRITE_ONCE(set->spare_mem, INT_MAX);
+}
+
 static void rmb_33_a_stale_token_finds_no_connection(struct kunit *test)
 {
 	struct smc_link *link = core_server_up(test);
@@ -2962,6 +2995,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(lgt_02_an_empty_group_serves_the_next),
 	KUNIT_CASE(lgt_04_an_ending_group_takes_no_connection),
 	KUNIT_CASE(rmb_32_a_token_names_one_connection),
+	KUNIT_CASE(a_group_pays_for_what_its_regions_hold_beyond_the_spare),
 	KUNIT_CASE(rmb_33_a_stale_token_finds_no_connection),
 	KUNIT_CASE(rmb_33_an_index_of_a_lost_connection_stays_unused),
 	KUNIT_CASE(rmb_33_indexes_do_not_run_out),

@@ -111,6 +111,28 @@ static void rings_are_charged_once_and_given_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mem_total(), before);
 }
 
+/* In steps that need not be pages, to more and to less. */
+static void memory_that_exists_is_charged_and_given_back(struct kunit *test)
+{
+	struct smc_account *account = mem_account(test);
+	long before = mem_total();
+
+	KUNIT_ASSERT_EQ(test, smc_mem_charge(account, MEM_ELEM), 0);
+	local_bh_disable();
+	smc_mem_settle(account, 3 * MEM_ELEM + 1);
+	KUNIT_EXPECT_EQ(test, account->charged, 3 * MEM_ELEM + 1);
+	KUNIT_EXPECT_EQ(test, mem_total() - before, PAGE_ALIGN(3 * MEM_ELEM + 1));
+	smc_mem_settle(account, MEM_ELEM);
+	KUNIT_EXPECT_EQ(test, account->charged, MEM_ELEM);
+	KUNIT_EXPECT_EQ(test, mem_total() - before, PAGE_ALIGN(MEM_ELEM));
+	smc_mem_settle(account, MEM_ELEM);
+	KUNIT_EXPECT_EQ(test, mem_total() - before, PAGE_ALIGN(MEM_ELEM));
+	smc_mem_settle(account, 0);
+	local_bh_enable();
+	KUNIT_EXPECT_EQ(test, mem_total(), before);
+	KUNIT_EXPECT_EQ(test, account->sk.sk_forward_alloc, 0);
+}
+
 /* More pages than the OOM killer acts for, and no more memory than that needs. */
 static void a_charge_wants_little_room_with_large_pages(struct kunit *test)
 {
@@ -241,6 +263,7 @@ static void limits_are_in_order_and_leave_most_of_the_memory(struct kunit *test)
 
 static struct kunit_case cases[] = {
 	KUNIT_CASE(rings_are_charged_once_and_given_back),
+	KUNIT_CASE(memory_that_exists_is_charged_and_given_back),
 	KUNIT_CASE(a_charge_wants_little_room_with_large_pages),
 	KUNIT_CASE(little_memory_makes_rings_smaller),
 	KUNIT_CASE(parts_of_a_page_add_up),

@@ -194,8 +194,9 @@ def left(t, *halves):
     t.wait_all(*halves)
 
 
-def thinned_server(h, port, n):
+def thinned_server(h, port, n, group=""):
     """Ends connections on which the client says so."""
+    join(group)
     ls = h.listen(port, backlog=256)
     socks = answer_all(h, ls, n)
     kept = []
@@ -209,10 +210,13 @@ def thinned_server(h, port, n):
     ls.close()
 
 
-def thinned_client(h, port, n, keep):
+def thinned_client(h, port, n, keep, group=""):
     """N connections, one after another; ends all but some."""
+    join(group)
     socks = [h.connect(port) for _ in range(n)]
     exchange(h, socks)
+    h.mark("whole")
+    h.gate("thin")
     for i, s in enumerate(socks):
         s.sendall(b"k" if i in keep else b"x")
     gone = [s for i, s in enumerate(socks) if i not in keep]
@@ -406,6 +410,8 @@ def whole_regions(t, _n):
     s = t.half(t.a, thinned_server, port=5314, n=n)
     s.expect("listening", t.left())
     c = t.half(t.b, thinned_client, port=5314, n=n, keep=keep)
+    c.expect("whole", t.left())
+    c.gate("thin")
     t.expect_all("thin", s, c)
     t.mode(t.b, "SMC-R", 5314, len(keep))
     for vm in (t.a, t.b):
@@ -424,6 +430,34 @@ def whole_regions(t, _n):
     t.b.sysctl("net.smc.mem", " ".join(mem))
     closed(t, s, c, poor, other, *halves)
     left(t, s, c, poor, other, *halves)
+
+
+def held_by_few(t, _n):
+    """What a few connections keep of the regions of many is charged, beyond spare_mem."""
+    n, keep = 15, (0, 1, 3, 7)
+    for vm in (t.a, t.b):
+        vm.write("/proc/sys/vm/drop_caches", "2")
+    all_back(t, "before few that hold much")
+    # the group that first contact formed is charged to this control group, see charged()
+    s = t.half(t.a, thinned_server, port=5318, n=n, group="bench")
+    s.expect("listening", t.left())
+    c = t.half(t.b, thinned_client, port=5318, n=n, keep=keep, group="bench")
+    c.expect("whole", t.left())
+    for vm in (t.a, t.b):
+        t.set(vm, spare_mem=0)
+    c.gate("thin")
+    t.expect_all("thin", s, c)
+    t.mode(t.b, "SMC-R", 5318, len(keep))
+    t.equal(t.memory_regions(t.b), 2 * len(keep), "regions with a connection")
+    t.wait(lambda: sock_mem(t.b, "bench") >= n * RINGS * 9 // 10,
+           f"all regions charged: {n * RINGS} bytes", 20)
+    t.note(f"{sock_mem(t.b, 'bench')} bytes charged for {len(keep)} connections")
+    # with room for them they are the host's again, as soon as anything changes
+    t.restore("spare_mem")
+    more = opened(t, 5319, 1)
+    t.check(sock_mem(t.b, "bench") < (len(keep) + 6) * RINGS, "unused rings still charged")
+    closed(t, s, c, *more)
+    left(t, s, c, *more)
 
 
 def charged_first(t, _n):
@@ -491,8 +525,8 @@ def run(t):
         for name in ("bench", "front", "small", "tight"):
             cgroup(vm, name)
         t.set(vm, rmb_idle_ms=3600000, rmem=RINGS // 2, wmem=RINGS // 2)
-    for part in (reserved, charged, given_back, whole_regions, charged_first, bounded, accepted,
-                 at_the_limit_of_a_listener, above_the_mark):
+    for part in (reserved, charged, given_back, whole_regions, held_by_few, charged_first, bounded,
+                 accepted, at_the_limit_of_a_listener, above_the_mark):
         t.step(part.__name__)
         part(t, n)
     # the application's sizes: others would fit the group
