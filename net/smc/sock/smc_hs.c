@@ -35,9 +35,8 @@
 #include "sock/smc_tx.h"
 #include "observe/smc_trace.h"
 
-/* Memory of a child besides rings and links. */
-#define SMC_HS_CHILD_BYTES	(sizeof(struct smc_sock) + sizeof(struct smc_conn) +	\
-				 sizeof(struct tcp6_sock) +				\
+/* Memory of a child besides rings and links, and besides its connection, which is charged. */
+#define SMC_HS_CHILD_BYTES	(sizeof(struct smc_sock) + sizeof(struct tcp6_sock) +	\
 				 sizeof(struct smc_child) + sizeof(struct smc_hs))
 /* Memory of a group's first link on soft-RoCE: queues, receives, tables. */
 #define SMC_HS_LINK_BYTES	(128UL << 10)
@@ -437,8 +436,8 @@ static enum smc_hs_outcome hs_get_link(struct smc_hs *hs)
 		return smc_hs_decline(hs, SMC_DECLINE_MEM);
 	hs->link = link;
 	if (hs->role == SMC_ROLE_SERVER)
-		smc_child_charge(hs->smc, sizeof(*hs->lgr) + sizeof(*hs->lgr->rtokens) +
-				 SMC_HS_LINK_BYTES);
+		smc_child_count(hs->smc, sizeof(*hs->lgr) + sizeof(*hs->lgr->rtokens) +
+				SMC_HS_LINK_BYTES);
 	return SMC_HS_GO_ON;
 }
 
@@ -1140,7 +1139,8 @@ void smc_hs_begin_server(struct smc_sock *smc)
 	smc_sock_queue_delayed(smc, hs_limit_jiffies(smc->hs, HS_FULL));
 	if (smc_hs_tcp_has_input(sk))
 		smc_sock_queue(smc);
-	smc_listener_charge(smc->child, SMC_HS_CHILD_BYTES);
+	smc_listener_count(smc->child, SMC_HS_CHILD_BYTES + sizeof(struct smc_conn),
+			   SMC_HS_CHILD_BYTES);
 	release_sock(sk);
 out:
 	smc_sock_put(smc);

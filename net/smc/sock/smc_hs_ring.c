@@ -155,7 +155,7 @@ static enum smc_hs_outcome smc_hs_get_ring(struct smc_hs *hs, struct smc_buf_poo
 				      SMC_DECLINE_ERR_REGBUF);
 	smc_hs_count_ring(hs, pool);
 	if (hs->role == SMC_ROLE_SERVER)
-		smc_child_charge(hs->smc, smc_hs_ring(hs, pool)->size);
+		smc_child_count(hs->smc, smc_hs_ring(hs, pool)->size);
 	return SMC_HS_GO_ON;
 }
 

@@ -5,15 +5,22 @@
  * A child is pending during its handshake and until its first byte with TCP_DEFER_ACCEPT.
  * Then it is ready, and accept() takes it. Pending children hold a reference and may
  * outlive the listening, which they notice when they finish.
+ *
+ * Rings, connections and link groups of pending children are charged when they are made. The rest,
+ * their sockets and handshakes, is charged to the listener's control group as TCP charges accepted
+ * sockets, beyond the limits: a child that TCP has acknowledged is not refused for want of room.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
 
+#include "smc_compat.h"
 #include "sock/smc_listener.h"
 #include "sock/smc_wake.h"
 
-/* Memory limit of a listener's pending children, in bytes. */
+/* Memory limit of a listener's pending children, in bytes, ... */
 #define SMC_LISTENER_MAX_BYTES	(64UL << 20)
+/* ... or this part of what its control group may use, as a shift. */
+#define SMC_LISTENER_SHARE	4
 /* Pending children allowed above it: with large rings a few healthy ones exceed it. */
 #define SMC_LISTENER_MIN_NR	256
 
@@ -35,6 +42,7 @@ struct smc_listener *smc_listener_new(struct sock *sk, work_func_t take)
 	refcount_set(&listener->refs, 1);
 	spin_lock_init(&listener->lock);
 	listener->sk = sk;
+	smc_mem_open(&listener->account, sk);
 	INIT_LIST_HEAD(&listener->pending);
 	INIT_LIST_HEAD(&listener->ready);
 	INIT_WORK(&listener->work, take);
@@ -59,7 +67,8 @@ void smc_listener_put(struct smc_listener *listener)
 		return;
 	WARN_ON_ONCE(listener->sk);
 	WARN_ON_ONCE(!list_empty(&listener->pending) || !list_empty(&listener->ready));
-	WARN_ON_ONCE(listener->bytes || atomic_read(&listener->nr_agreed));
+	WARN_ON_ONCE(listener->bytes || listener->charged || atomic_read(&listener->nr_agreed));
+	smc_mem_close(&listener->account);
 	call_rcu(&listener->rcu, smc_listener_free);
 }
 
@@ -139,6 +148,23 @@ void smc_listener_end(struct smc_listener *listener)
 	spin_unlock(&listener->lock);
 }
 
+/* Count memory that a pending child needs more, or, negative, gives back. */
+static void smc_listener_add_bytes(struct smc_child *child, long bytes, long charge)
+{
+	struct smc_listener *listener = child->listener;
+
+	lockdep_assert_held(&listener->lock);
+	child->bytes += bytes;
+	listener->bytes += bytes;
+	if (!charge)
+		return;
+	child->charged += charge;
+	listener->charged += charge;
+	local_bh_disable();
+	smc_mem_settle(&listener->account, listener->charged);
+	local_bh_enable();
+}
+
 /* The only writer of a child's state, which only advances. Return: true if it changed. */
 static bool smc_listener_move(struct smc_child *child, enum smc_child_state to)
 {
@@ -153,8 +179,7 @@ static bool smc_listener_move(struct smc_child *child, enum smc_child_state to)
 	WRITE_ONCE(child->state, to);
 	if (to == SMC_CHILD_DEFERRED)
 		return true;
-	listener->bytes -= child->bytes;
-	child->bytes = 0;
+	smc_listener_add_bytes(child, -child->bytes, -child->charged);
 	if (to == SMC_CHILD_READY)
 		list_move_tail(&child->node, &listener->ready);
 	else
@@ -216,21 +241,20 @@ static void smc_listener_free_child(struct smc_child *child)
 }
 
 /**
- * smc_listener_charge() - charge memory of a pending child to its listener
+ * smc_listener_count() - count memory of a pending child
  * @child: the child; nothing happens if it is not pending any more
  * @bytes: additional bytes
+ * @charge: how many of them nothing else charges
  *
  * Context: Process context.
  */
-void smc_listener_charge(struct smc_child *child, unsigned long bytes)
+void smc_listener_count(struct smc_child *child, unsigned long bytes, unsigned long charge)
 {
 	struct smc_listener *listener = child->listener;
 
 	spin_lock(&listener->lock);
-	if (child->state < SMC_CHILD_READY) {
-		child->bytes += bytes;
-		listener->bytes += bytes;
-	}
+	if (child->state < SMC_CHILD_READY)
+		smc_listener_add_bytes(child, bytes, charge);
 	spin_unlock(&listener->lock);
 }
 
@@ -285,6 +309,15 @@ bool smc_listener_finish(struct smc_child *child, bool is_ready)
 	return true;
 }
 
+/* Strangers get a small part of a small control group. */
+static unsigned long smc_listener_max_bytes(const struct smc_listener *listener)
+{
+	unsigned int shift = PAGE_SHIFT - SMC_LISTENER_SHARE;
+	unsigned long pages = smc_compat_memcg_max(smc_compat_sk_memcg(&listener->account.sk));
+
+	return min(pages, SMC_LISTENER_MAX_BYTES >> shift) << shift;
+}
+
 /**
  * smc_listener_evict() - take out the oldest pending child if there is no room for it
  * @listener: the listener; one that has ended has no room for any
@@ -304,7 +337,7 @@ struct sock *smc_listener_evict(struct smc_listener *listener, const struct smc_
 	nr = listener->nr[SMC_CHILD_HANDSHAKE] + listener->nr[SMC_CHILD_DEFERRED];
 	oldest = list_first_entry_or_null(&listener->pending, struct smc_child, node);
 	if (oldest && oldest != except &&
-	    (!listener->sk || (listener->bytes > SMC_LISTENER_MAX_BYTES &&
+	    (!listener->sk || (listener->bytes > smc_listener_max_bytes(listener) &&
 			       nr > SMC_LISTENER_MIN_NR))) {
 		sk = oldest->sk;
 		sock_hold(sk);

@@ -405,7 +405,7 @@ static void the_oldest_child_makes_room_for_a_charge(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, child);
 	for (k = 0; k < 300; k++) {
 		child[k] = child_add(test, lab, SMC_PHASE_SMC, 0);
-		smc_child_charge(child[k], 1UL << 20);
+		smc_child_count(child[k], 1UL << 20);
 	}
 	KUNIT_EXPECT_EQ(test, child_nr_resets, 300 - 256);
 	KUNIT_EXPECT_EQ(test, child_nr_queued, 300 - 256);

@@ -90,7 +90,7 @@ static struct smc_pernet ring_net;
 #define smc_pool_begin_grow	ring_begin_grow
 #define smc_pool_end_grow	ring_end_grow
 #define smc_pool_settle(...)	((void)0)
-#define smc_child_charge(...)	((void)0)
+#define smc_child_count(...)	((void)0)
 #define smc_buf_get		ring_get
 #define smc_mem_charge		ring_charge
 #define smc_stat_inc(net, id)	((void)(net), (void)(id))

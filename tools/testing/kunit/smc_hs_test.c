@@ -219,7 +219,7 @@ static void table_peer_addr(const struct sock *sk, struct in6_addr *peer)
 
 /* The functions that the rows call. */
 #define smc_buf_put			table_buf_put
-#define smc_child_charge(...)		((void)0)
+#define smc_child_count(...)		((void)0)
 #define smc_child_check(...)		((void)0)
 #define smc_clc_is_acked(...)		table_is_acked
 #define smc_clc_recv			table_recv

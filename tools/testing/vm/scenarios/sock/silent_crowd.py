@@ -8,11 +8,13 @@ that waits for a silent one exceeds the scenario's limit. Other clients connect 
 of these are there. The close of the listener ends the silent clients, and so does their
 timer where it is short.
 
-The memory that a listener spends on them is bounded: with rings so large that only some
-fit, the oldest silent clients are dropped, and no others.
+The memory that a listener spends on them is charged to its control group and bounded: with
+rings so large that only some fit, the oldest silent clients are dropped, and no others.
 
 covers: TMR-01 TMR-04 ERR-14
 """
+import os
+
 from common import requests, serve
 from rawpeer import CONFIRM, RawHost
 
@@ -20,6 +22,7 @@ timeout = 100
 PORT, LARGE, SHORT = 5047, 5048, 5049
 N = 20
 STAY = 256              # clients that a listener has at any cost
+GROUP = "/sys/fs/cgroup/crowd"
 # signs of a handshake that failed
 ENDS = ("clc_timeout", "llc_timeout", "server_tcp", "server_failed", "server_dropped")
 
@@ -121,6 +124,18 @@ def costly(h, n):
     return s.ends()
 
 
+def charged_serve(h, port, backlog):
+    """A server in a control group of its own."""
+    with open(f"{GROUP}/cgroup.procs", "w") as f:
+        f.write(str(os.getpid()))
+    serve(h, port, backlog=backlog)
+
+
+def sock_mem(vm):
+    """What the control group is charged for sockets, in bytes."""
+    return int(vm.run(f"awk '/^sock / {{ print $2 }}' {GROUP}/memory.stat").out)
+
+
 def slab(vm):
     """The memory of the slab objects of machine VM's kernel, in bytes."""
     return 1024 * int(vm.run("awk '/^Slab:/ { print $2 }' /proc/meminfo").out)
@@ -146,11 +161,13 @@ def check_ends(t, raw):
 
 def crowd(t, many, few):
     """No client delays others; the close of the listener ends all. Returns the connect times."""
-    s = t.half(t.a, serve, port=PORT, backlog=64)
+    t.a.run("mountpoint -q /sys/fs/cgroup || mount -t cgroup2 none /sys/fs/cgroup\n"
+            f"echo +memory > /sys/fs/cgroup/cgroup.subtree_control\nmkdir -p {GROUP}")
+    s = t.half(t.a, charged_serve, port=PORT, backlog=64)
     s.expect("listening", t.left())
     base = t.half(t.b, requests, port=PORT, n=N)
     t.wait_all(base)
-    had = slab(t.a)
+    had, paid = slab(t.a), sock_mem(t.a)
     raw = t.half(t.b, silent, port=PORT, many=many, few=few)
     t.expect_all("many", raw)
     if t.kind != "debug":
@@ -158,6 +175,9 @@ def crowd(t, many, few):
         cost = (slab(t.a) - had) // many
         t.note(f"{cost} bytes a client before its Proposal")
         t.check(4096 < cost < 12288, f"{cost} bytes a client before its Proposal")
+    paid = (sock_mem(t.a) - paid) // many
+    t.note(f"{paid} bytes a client charged")
+    t.check(4096 < paid < 12288, f"{paid} bytes a client are charged")
     raw.gate("measured")
     t.expect_all("silent", raw)
     others_get_through(t, PORT, base.value)
@@ -165,6 +185,7 @@ def crowd(t, many, few):
     s.gate("stop")
     t.wait_all(raw, s)
     check_ends(t, raw)
+    t.wait(lambda: sock_mem(t.a) < 4096 * many // 10, "all given back", 30)
     return base.value
 
 
