@@ -199,7 +199,7 @@ struct smc_conn {
 	struct timer_list hold_timer;
 	bool is_peer_done;
 	struct smc_close_ctl close;
-	struct work_struct close_work;
+	struct delayed_work close_work;
 	struct hlist_node missed_node;
 	struct timer_list close_timer;
 	unsigned long pending;

@@ -480,7 +480,8 @@ void smc_close_run(struct smc_conn *conn)
  */
 void smc_close_work(struct work_struct *work)
 {
-	struct smc_conn *conn = container_of(work, struct smc_conn, close_work);
+	struct smc_conn *conn = container_of(to_delayed_work(work), struct smc_conn,
+					     close_work);
 	struct sock *sk = conn->sk;
 	struct smc_sock *smc;
 

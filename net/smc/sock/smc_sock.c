@@ -23,6 +23,9 @@
 struct tcp_ulp_ops smc_ulp_sock = { .name = "smc" };
 struct tcp_ulp_ops smc_ulp_child = { .name = "smc" };
 
+/* How long a work item waits before it tries to take the lock of a plain TCP sock again. */
+#define SMC_SOCK_RETRY		max(HZ / 10, 1)
+
 static const struct smc_sock_works *smc_works;
 static struct workqueue_struct *smc_hs_wq;
 static struct workqueue_struct *smc_grow_wq;
@@ -104,6 +107,13 @@ struct smc_sock *smc_sock_attach(struct sock *sk, gfp_t gfp)
 	return smc;
 }
 
+/* The queue takes over a reference. */
+static void smc_sock_requeue_close(struct smc_conn *conn, unsigned long delay_jiffies)
+{
+	if (!queue_delayed_work(smc_close_wq, &conn->close_work, delay_jiffies))
+		smc_conn_put(conn);
+}
+
 /* The queue takes over the references of the list. */
 static void smc_sock_requeue_conns(struct smc_sock *smc)
 {
@@ -112,8 +122,7 @@ static void smc_sock_requeue_conns(struct smc_sock *smc)
 
 	hlist_for_each_entry_safe(conn, tmp, &smc->missed_conns, missed_node) {
 		hlist_del_init(&conn->missed_node);
-		if (!queue_work(smc_close_wq, &conn->close_work))
-			smc_conn_put(conn);
+		smc_sock_requeue_close(conn, 0);
 	}
 }
 
@@ -267,7 +276,7 @@ int smc_sock_make_conn(struct smc_sock *smc)
 	if (!conn)
 		return -ENOMEM;
 	smc_state_close_init(&conn->close);
-	INIT_WORK(&conn->close_work, smc_works->close);
+	INIT_DELAYED_WORK(&conn->close_work, smc_works->close);
 	timer_setup(&conn->close_timer, smc_works->close_timer, 0);
 	timer_setup(&conn->keep_timer, smc_works->keep_timer, 0);
 	/* pairs with READ_ONCE() of readers without the socket lock */
@@ -388,10 +397,8 @@ void smc_sock_queue_grow(struct smc_sock *smc)
  */
 void smc_sock_queue_close(struct smc_conn *conn)
 {
-	if (!refcount_inc_not_zero(&conn->users))
-		return;
-	if (!queue_work(smc_close_wq, &conn->close_work))
-		smc_conn_put(conn);
+	if (refcount_inc_not_zero(&conn->users))
+		smc_sock_requeue_close(conn, 0);
 }
 
 /**
@@ -429,21 +436,33 @@ void smc_sock_queue_listen(struct smc_sock *smc)
 	rcu_read_unlock();
 }
 
-/* Expects the spinlock of the socket lock held. Return: the state if a call owns the lock. */
-static struct smc_sock *smc_sock_busy(struct sock *sk)
+/*
+ * lock_sock(), unless a call owns the lock. A look followed by lock_sock() would wait for a call
+ * that comes between. Expects the spinlock of the socket lock held, and releases it.
+ */
+static bool smc_sock_try_lock(struct sock *sk)
+	__releases(&sk->sk_lock.slock)
 {
-	return sock_owned_by_user_nocheck(sk) ? smc_sk(sk) : NULL;
+	bool is_free = !sock_owned_by_user_nocheck(sk);
+
+	if (is_free)
+		sk->sk_lock.owned = 1;
+	spin_unlock_bh(&sk->sk_lock.slock);
+	if (is_free)
+		mutex_acquire(&sk->sk_lock.dep_map, 0, 1, _RET_IP_);
+	return is_free;
 }
 
 /**
  * smc_sock_lock_work() - take the socket lock for a work item, unless a call owns it
  * @sk: the sock
- * @what: the work item, queued when the call releases the lock, as TCP's timers are
+ * @what: the work item, queued when the call releases the lock, as TCP's timers are; not if
+ *	  the sock is plain TCP by now
  *
  * A call may hold the lock over a page fault without a time limit, and a workqueue runs a limited
  * number of items for all sockets.
  *
- * Context: Process context, may sleep.
+ * Context: Process context. Never waits.
  * Return: true if the lock was taken.
  */
 bool smc_sock_lock_work(struct sock *sk, enum smc_missed what)
@@ -451,37 +470,41 @@ bool smc_sock_lock_work(struct sock *sk, enum smc_missed what)
 	struct smc_sock *smc;
 
 	spin_lock_bh(&sk->sk_lock.slock);
-	smc = smc_sock_busy(sk);
-	if (smc)
+	smc = smc_sk(sk);
+	if (smc && sock_owned_by_user_nocheck(sk))
 		smc->missed |= BIT(what);
-	spin_unlock_bh(&sk->sk_lock.slock);
-	if (!smc)
-		lock_sock(sk);
-	return !smc;
+	return smc_sock_try_lock(sk);
+}
+
+/* Expects the spinlock of the socket lock held. @smc: NULL if the sock is plain TCP */
+static void smc_sock_miss_close(struct smc_conn *conn, struct smc_sock *smc)
+{
+	/* another call of the socket may have it listed already */
+	if (!hlist_unhashed(&conn->missed_node))
+		return;
+	smc_conn_get(conn);
+	if (smc)
+		hlist_add_head(&conn->missed_node, &smc->missed_conns);
+	else
+		smc_sock_requeue_close(conn, SMC_SOCK_RETRY);
 }
 
 /**
  * smc_sock_lock_close() - smc_sock_lock_work() for the close machine
- * @conn: the connection, referenced; its socket may have dropped it
+ * @conn: the connection, referenced; its socket may have dropped it, and be plain TCP, whose calls
+ *	  report no release of the lock: then the work item is queued with a delay
  *
- * Context: Process context, may sleep.
+ * Context: Process context. Never waits.
  * Return: true if the lock was taken.
  */
 bool smc_sock_lock_close(struct smc_conn *conn)
 {
 	struct sock *sk = conn->sk;
-	struct smc_sock *smc;
 
 	spin_lock_bh(&sk->sk_lock.slock);
-	smc = smc_sock_busy(sk);
-	if (smc && hlist_unhashed(&conn->missed_node)) {
-		smc_conn_get(conn);
-		hlist_add_head(&conn->missed_node, &smc->missed_conns);
-	}
-	spin_unlock_bh(&sk->sk_lock.slock);
-	if (!smc)
-		lock_sock(sk);
-	return !smc;
+	if (sock_owned_by_user_nocheck(sk))
+		smc_sock_miss_close(conn, smc_sk(sk));
+	return smc_sock_try_lock(sk);
 }
 
 /**

@@ -652,7 +652,7 @@ static void events_of_a_connection_without_a_socket_are_not_missed(struct kunit 
 	prot = *tcp;
 	prot.release_cb = smc_sock_release_missed;
 	sk->sk_prot = &prot;
-	INIT_WORK(&conn->close_work, smc_close_work);
+	INIT_DELAYED_WORK(&conn->close_work, smc_close_work);
 	lab->smc.conn = NULL;
 	lock_sock(sk);
 	smc_sock_pend(conn, SMC_PENDING_LINK_LOST);

@@ -59,7 +59,7 @@ static void sock_grow_work(struct work_struct *work)
 static void sock_close_work(struct work_struct *work)
 {
 	WRITE_ONCE(sock_nr_close, sock_nr_close + 1);
-	smc_conn_put(container_of(work, struct smc_conn, close_work));
+	smc_conn_put(container_of(to_delayed_work(work), struct smc_conn, close_work));
 }
 
 static void sock_event(struct smc_conn *conn, u32 events)
@@ -413,6 +413,33 @@ static void a_work_item_does_not_wait_for_a_call(struct kunit *test)
 	smc_conn_put(smc->conn);
 }
 
+/* Such a call reports no release of the lock. */
+static void a_call_on_plain_tcp_delays_a_dropped_connection_only(struct kunit *test)
+{
+	struct smc_sock *smc = sock_state(test);
+	struct sock *sk = smc->sk;
+	struct smc_conn *conn;
+
+	complete_all(&sock_go_on);
+	lock_sock(sk);
+	KUNIT_ASSERT_EQ(test, smc_sock_make_conn(smc), 0);
+	conn = smc->conn;
+	smc_sock_drop_conn(smc);
+	smc_sock_detach(sk);
+	KUNIT_EXPECT_FALSE(test, smc_sock_lock_work(sk, SMC_MISSED_HANDSHAKE));
+	KUNIT_EXPECT_FALSE(test, smc_sock_lock_close(conn));
+	KUNIT_EXPECT_TRUE(test, hlist_unhashed(&conn->missed_node));
+	KUNIT_EXPECT_TRUE(test, delayed_work_pending(&conn->close_work));
+	release_sock(sk);
+	flush_delayed_work(&conn->close_work);
+	KUNIT_EXPECT_EQ(test, sock_nr_close, 1U);
+	KUNIT_EXPECT_TRUE(test, smc_sock_lock_close(conn));
+	KUNIT_EXPECT_TRUE(test, sock_owned_by_user_nocheck(sk));
+	release_sock(sk);
+	/* the reference of the handshake */
+	smc_conn_put(conn);
+}
+
 static void events_of_a_dropped_connection_outlive_the_state(struct kunit *test)
 {
 	struct smc_sock *smc = sock_state(test);
@@ -576,6 +603,7 @@ static struct kunit_case sock_cases[] = {
 	KUNIT_CASE_SLOW(one_more_socket_costs_the_same_with_any_number),
 	KUNIT_CASE(a_work_item_that_is_queued_keeps_state_and_sock),
 	KUNIT_CASE(a_work_item_does_not_wait_for_a_call),
+	KUNIT_CASE(a_call_on_plain_tcp_delays_a_dropped_connection_only),
 	KUNIT_CASE(events_of_a_dropped_connection_outlive_the_state),
 	KUNIT_CASE(a_connection_goes_on_without_its_socket),
 	KUNIT_CASE(an_unused_connection_has_no_close_machine),
