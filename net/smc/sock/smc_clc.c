@@ -2,16 +2,16 @@
 /*
  * CLC messages on TCP's sock, RFC 7609 3.2 and Appendix A.2.
  *
- * Operation: all reads and writes are non-blocking, so no peer blocks a task here. The
- * caller waits and limits the time, and is the only reader of the socket meanwhile. The
- * options of the socket neither change nor apply.
+ * Operation: the caller holds the socket lock for each call, and no call waits: neither for
+ * the peer nor for memory. So no peer blocks a task here. The caller waits and limits the
+ * time, and is the only reader of the socket meanwhile. The options of the socket neither
+ * change nor apply.
  *
  * Error handling: after any errno but -EAGAIN the TCP connection is unusable for CLC and
  * for fallback, since part of a message may be read or written; the caller ends it (RFC
  * 7609 C.5, C.6). A message that requires a Decline is no error but returns a reason.
  */
-#include <linux/jiffies.h>
-#include <linux/sched/signal.h>
+#include <linux/skbuff.h>
 #include <linux/tcp.h>
 #include <linux/uio.h>
 #include <net/sock.h>
@@ -19,26 +19,69 @@
 
 #include "smc_compat.h"
 #include "sock/smc_clc.h"
-#include "sock/smc_tcp.h"
 
-/* A send waits only if memory is short, and nothing reports free memory, hence the polling. */
-#define CLC_SEND_WAIT	(2 * HZ)
-#define CLC_SEND_SLICE	max(HZ / 50, 1)
+/* Room for the bytes that clc_take() finds. */
+struct clc_room {
+	u8 *at;
+	size_t len;
+};
 
-static int clc_recv(struct sock *sk, u8 *buf, size_t len, int flags)
+static int clc_take(read_descriptor_t *desc, struct sk_buff *skb, unsigned int offset, size_t len)
 {
-	int peek_off = READ_ONCE(sk->sk_peek_off), ret;
-	struct kvec vec = { .iov_base = buf, .iov_len = len };
-	struct msghdr msg = {};
+	struct clc_room *room = desc->arg.data;
+	int rc;
 
-	iov_iter_kvec(&msg.msg_iter, ITER_DEST, &vec, 1, len);
-	/* CLC bytes must not move the application's offset; a new value set meanwhile stays */
-	if (peek_off >= 0)
-		WRITE_ONCE(sk->sk_peek_off, -1);
-	ret = smc_compat_recvmsg(smc_tcp_prot(sk), sk, &msg, len, flags | MSG_DONTWAIT);
-	if (peek_off >= 0)
-		cmpxchg(&sk->sk_peek_off, -1, peek_off);
-	return ret;
+	len = min(len, room->len);
+	rc = skb_copy_bits(skb, offset, room->at, len);
+	if (rc)
+		return rc;
+	room->at += len;
+	room->len -= len;
+	desc->count = room->len;
+	return len;
+}
+
+/* Neither a reset nor the end of the stream leaves anything to wait for. */
+static bool clc_has_ended(const struct sock *sk)
+{
+	return sk->sk_err || sk->sk_shutdown & RCV_SHUTDOWN || sock_flag(sk, SOCK_DONE) ||
+	       sk->sk_state == TCP_CLOSE;
+}
+
+/* Return: the number of bytes, at least 1; or the errno of smc_clc_recv(). */
+static int clc_recv(struct sock *sk, u8 *buf, size_t len)
+{
+	struct clc_room room = { .at = buf, .len = len };
+	read_descriptor_t desc = { .count = len, .arg.data = &room };
+	int ret;
+
+	ret = tcp_read_sock(sk, &desc, clc_take);
+	if (ret)
+		return ret;
+	if (!clc_has_ended(sk))
+		return -EAGAIN;
+	return sock_error(sk) ?: -ECONNRESET;
+}
+
+/* As clc_recv(), but the bytes stay in TCP's queue. Return: their number. */
+static int clc_peek(const struct sock *sk, u8 *buf, size_t len)
+{
+	u32 seq = tcp_sk(sk)->copied_seq;
+	const struct sk_buff *skb;
+	size_t done = 0, n;
+	u32 offset;
+
+	skb_queue_walk(&sk->sk_receive_queue, skb) {
+		offset = seq - TCP_SKB_CB(skb)->seq;
+		if (offset >= skb->len)
+			continue;
+		n = min_t(size_t, len - done, skb->len - offset);
+		if (skb_copy_bits(skb, offset, buf + done, n))
+			break;
+		done += n;
+		seq += n;
+	}
+	return done;
 }
 
 /* Read until @rx has @end bytes, never more. */
@@ -47,10 +90,7 @@ static int clc_read(struct sock *sk, struct smc_clc_rx *rx, u16 end)
 	int ret;
 
 	while (rx->done < end) {
-		ret = clc_recv(sk, rx->bytes + rx->done, end - rx->done, 0);
-		/* end of the stream, or a socket that was reset before */
-		if (!ret || ret == -ENOTCONN)
-			return -ECONNRESET;
+		ret = clc_recv(sk, rx->bytes + rx->done, end - rx->done);
 		if (ret < 0)
 			return ret;
 		rx->done += ret;
@@ -73,7 +113,7 @@ static int clc_read(struct sock *sk, struct smc_clc_rx *rx, u16 end)
  * Anything that cannot begin an expected message is refused at once (CLC-07, ERR-15,
  * ERR-16). RFC 7609 3.2, C.5, C.6.
  *
- * Context: Process context. Takes the lock of @sk; does not wait for the peer.
+ * Context: Process context. Expects the lock of @sk held.
  * Return: 0; -EAGAIN while bytes are missing; -ECONNRESET if the peer closed or reset the
  * connection or this side shut it down; -EPROTO for a malformed or unexpected message or
  * other data; or TCP's error at the end of the connection, such as -EHOSTUNREACH or
@@ -87,6 +127,7 @@ int smc_clc_recv(struct sock *sk, struct smc_clc_rx *rx,
 	u16 len;
 	int ret;
 
+	sock_owned_by_me(sk);
 	*refused = SMC_DECLINE_NONE;
 	ret = clc_read(sk, rx, SMC_CLC_HDR_LEN);
 	if (ret)
@@ -139,26 +180,17 @@ static void clc_take_file_back(struct sock *sk)
  * time stamp, which would expose the message and stay in TCP's queue. The socket lock
  * hides the temporary values.
  */
-static int clc_write_some(struct sock *sk, const u8 *buf, size_t len, bool if_quiet)
+static int clc_write_some(struct sock *sk, const u8 *buf, size_t len)
 {
 	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
 	struct kvec vec = { .iov_base = (u8 *)buf, .iov_len = len };
+	bool is_lent = clc_lend_file(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
-	u32 tsflags;
-	bool is_lent;
-	u8 nonagle;
+	u32 tsflags = sk->sk_tsflags;
+	u8 nonagle = tp->nonagle;
 	int ret;
 
 	iov_iter_kvec(&msg.msg_iter, ITER_SOURCE, &vec, 1, len);
-	lock_sock(sk);
-	/* input that arrives under the lock is acknowledged after our bytes */
-	if (if_quiet && !skb_queue_empty(&sk->sk_receive_queue)) {
-		release_sock(sk);
-		return -EEXIST;
-	}
-	is_lent = clc_lend_file(sk);
-	nonagle = tp->nonagle;
-	tsflags = sk->sk_tsflags;
 	tp->nonagle = TCP_NAGLE_OFF | TCP_NAGLE_PUSH;
 	WRITE_ONCE(sk->sk_tsflags, tsflags & ~SOF_TIMESTAMPING_TX_RECORD_MASK);
 	ret = tcp_sendmsg_locked(sk, &msg, len);
@@ -166,50 +198,54 @@ static int clc_write_some(struct sock *sk, const u8 *buf, size_t len, bool if_qu
 	tp->nonagle = nonagle;
 	if (is_lent)
 		clc_take_file_back(sk);
-	release_sock(sk);
 	return ret;
 }
 
 /**
- * smc_clc_send() - write one CLC message
- * @sk: TCP's sock, connected
+ * smc_clc_prepare() - encode a message that is to be sent
+ * @tx: receives it; the message before has been sent or given up
  * @msg: the message, of version 1 or 2
- * @if_quiet: send nothing if the peer's input is queued
  *
- * Returns when TCP has taken the whole message and tried to transmit it. RFC 7609 3.2. A
+ * RFC 7609 3.2.
+ *
+ * Context: Any context.
+ * Return: 0; -EINVAL if @msg cannot be encoded.
+ */
+int smc_clc_prepare(struct smc_clc_tx *tx, const struct smc_clc_msg *msg)
+{
+	tx->done = 0;
+	tx->len = smc_clc_encode(msg, tx->bytes);
+	return tx->len ? 0 : -EINVAL;
+}
+
+/**
+ * smc_clc_send() - write what is left of a message
+ * @sk: TCP's sock, connected
+ * @tx: the message; keeps count of the bytes that TCP has taken
+ * @if_quiet: begin with the message only if none of the peer's input is queued
+ *
+ * On success TCP has taken the whole message and tried to transmit it. RFC 7609 3.2. A
  * Decline may only replace a message that is due (CLC-09). It has no answer; application
  * data may follow at once (DCLN-03). RFC 7609 A.2.5, C.1.
  *
- * Context: Process context, may sleep for up to two seconds where TCP lacks memory. Takes
- * the lock of @sk.
- * Return: 0; -EINVAL if @msg cannot be encoded; -EEXIST if the peer's input is queued;
- * -ENOBUFS if TCP does not take it; -EINTR if the task is being killed; -EPIPE,
- * -ECONNRESET or another error of TCP if the connection is gone.
+ * Context: Process context, may sleep. Expects the lock of @sk held: input that arrives
+ * meanwhile is acknowledged after our bytes.
+ * Return: 0; -EAGAIN if TCP lacks memory, whose return nothing reports; -EEXIST if the
+ * peer's input is queued; -EPIPE, -ECONNRESET or another error of TCP if the connection is
+ * gone.
  */
-int smc_clc_send(struct sock *sk, const struct smc_clc_msg *msg, bool if_quiet)
+int smc_clc_send(struct sock *sk, struct smc_clc_tx *tx, bool if_quiet)
 {
-	unsigned long deadline = jiffies + CLC_SEND_WAIT;
-	u8 buf[SMC_CLC_MSG_MAX_LEN];
-	size_t done = 0;
-	size_t len;
 	int ret;
 
-	len = smc_clc_encode(msg, buf);
-	if (!len)
-		return -EINVAL;
-	while (done < len) {
-		ret = clc_write_some(sk, buf + done, len - done, if_quiet && !done);
-		if (ret > 0) {
-			done += ret;
-			continue;
-		}
-		if (ret && ret != -EAGAIN)
-			return ret;
-		if (fatal_signal_pending(current))
-			return -EINTR;
-		if (time_after_eq(jiffies, deadline))
-			return -ENOBUFS;
-		schedule_timeout_killable(CLC_SEND_SLICE);
+	sock_owned_by_me(sk);
+	if (if_quiet && !tx->done && !skb_queue_empty(&sk->sk_receive_queue))
+		return -EEXIST;
+	while (smc_clc_is_pending(tx)) {
+		ret = clc_write_some(sk, tx->bytes + tx->done, tx->len - tx->done);
+		if (ret <= 0)
+			return ret ?: -EAGAIN;
+		tx->done += ret;
 	}
 	return 0;
 }
@@ -238,7 +274,7 @@ bool smc_clc_is_acked(struct sock *sk)
  *
  * For a time when input may already be the application's.
  *
- * Context: Process context. Takes the lock of @sk; does not wait for the peer.
+ * Context: Process context. Expects the lock of @sk held.
  * Return: 0 if a Decline was taken; -ENODATA without input; -EAGAIN if the input may be
  * the beginning of one; -ENOMSG for other input, the end of the stream or an error.
  */
@@ -251,9 +287,10 @@ int smc_clc_take_decline(struct sock *sk, struct smc_clc_rx *rx,
 	u16 len;
 	int n;
 
-	n = clc_recv(sk, rx->bytes, sizeof(rx->bytes), MSG_PEEK);
-	if (n <= 0)
-		return n == -EAGAIN ? -ENODATA : -ENOMSG;
+	sock_owned_by_me(sk);
+	n = clc_peek(sk, rx->bytes, sizeof(rx->bytes));
+	if (!n)
+		return clc_has_ended(sk) ? -ENOMSG : -ENODATA;
 	if (memcmp(rx->bytes, &eye_catcher, min_t(size_t, n, sizeof(eye_catcher))))
 		return -ENOMSG;
 	if (n < SMC_CLC_HDR_LEN)

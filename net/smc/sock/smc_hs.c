@@ -9,6 +9,10 @@
  * with a reason, or with an errno. Then hs_unwind() undoes the rows; on success the
  * connection owns what the last step handed over to it.
  *
+ * A step that reads or writes on TCP needs the socket lock. While a call owns it, which may be for
+ * any time, the step waits. The time limit of its row runs meanwhile, so the devices and the place
+ * in the link group are given back in time.
+ *
  * Ownership: struct smc_hs belongs to the work item, which never runs twice at a time. It
  * owns a reference on the socket, the RDMA ports, and the reservation in the link group. A
  * connection that joined the group has a reference of its own.
@@ -88,6 +92,13 @@ struct hs_row {
 
 static const struct hs_row *hs_current_row(const struct smc_hs *hs);
 
+/* If a call owns the socket lock, its release queues the work item, and the step runs again. */
+static bool hs_lock(struct smc_hs *hs)
+{
+	hs->is_locked_out = !smc_sock_lock_work(hs->smc->sk, SMC_MISSED_HANDSHAKE);
+	return !hs->is_locked_out;
+}
+
 /* Time limit of the current step in jiffies, 0 for none. */
 static unsigned long hs_limit_jiffies(const struct smc_hs *hs, enum hs_limit limit)
 {
@@ -163,8 +174,11 @@ static enum smc_hs_outcome hs_recv(struct smc_hs *hs, enum smc_clc_type type)
 	enum smc_decline refused = SMC_DECLINE_NONE;
 	int rc;
 
+	if (!hs_lock(hs))
+		return SMC_HS_WAIT;
 	rc = smc_clc_recv(hs->smc->sk, &hs->half, &hs->rx,
 			  SMC_CLC_EXPECT(type) | SMC_CLC_EXPECT(SMC_CLC_DECLINE), &refused);
+	release_sock(hs->smc->sk);
 	if (rc == -EAGAIN)
 		return SMC_HS_WAIT;
 	hs_count_rx(hs, rc);
@@ -186,18 +200,52 @@ static enum smc_hs_outcome hs_late_message(struct smc_hs *hs)
 	return smc_hs_fail(hs, -ETIMEDOUT);
 }
 
-static enum smc_hs_outcome hs_send(struct smc_hs *hs, const struct smc_clc_msg *msg)
+/* The row behind sends it. */
+static enum smc_hs_outcome hs_prepare(struct smc_hs *hs, const struct smc_clc_msg *msg)
 {
-	int rc = smc_clc_send(hs->smc->sk, msg, false);
+	int rc = smc_clc_prepare(&hs->tx, msg);
 
 	if (rc)
 		return smc_hs_fail(hs, rc);
-	smc_stat_inc(hs->net, SMC_STAT_CLC_TX);
 	trace_smc_clc_tx(hs->smc, msg);
 	return SMC_HS_GO_ON;
 }
 
-/* Return: -ECONNRESET if the row allows no Decline, -EEXIST if the peer was first, or TCP's. */
+/* Return: 0; -EAGAIN to try again; or the errno of smc_clc_send(). */
+static int hs_send(struct smc_hs *hs, bool if_quiet)
+{
+	int rc;
+
+	if (!hs_lock(hs))
+		return -EAGAIN;
+	rc = smc_clc_send(hs->smc->sk, &hs->tx, if_quiet);
+	release_sock(hs->smc->sk);
+	return rc;
+}
+
+/* Step: send the message of the row before. */
+static enum smc_hs_outcome hs_transmit(struct smc_hs *hs)
+{
+	int rc = hs_send(hs, false);
+
+	if (rc == -EAGAIN)
+		return SMC_HS_WAIT;
+	if (rc)
+		return smc_hs_fail(hs, rc);
+	smc_stat_inc(hs->net, SMC_STAT_CLC_TX);
+	return SMC_HS_GO_ON;
+}
+
+/* TCP lacks memory, or a call owns the socket. */
+static enum smc_hs_outcome hs_late_transmit(struct smc_hs *hs)
+{
+	return smc_hs_fail(hs, -ENOBUFS);
+}
+
+/*
+ * Return: 0; -ECONNRESET if the row allows no Decline; -EAGAIN to try again; -EEXIST if the peer
+ * was first; or TCP's errno.
+ */
 static int hs_send_decline(struct smc_hs *hs)
 {
 	enum hs_decline_rule rule = hs_current_row(hs)->decline;
@@ -206,12 +254,28 @@ static int hs_send_decline(struct smc_hs *hs)
 
 	if (rule == HS_NO || (rule == HS_FIRST && !hs->is_first))
 		return -ECONNRESET;
-	smc_path_local_id(hs->net, hs->end.dev ? &hs->end : NULL, hs->peer_id);
-	smc_nego_build_decline(&msg, hs->peer_id, hs->reason, hs->out_of_sync, hs->rx.version);
-	rc = smc_clc_send(hs->smc->sk, &msg, rule == HS_QUIET);
+	if (!smc_clc_is_pending(&hs->tx)) {
+		smc_path_local_id(hs->net, hs->end.dev ? &hs->end : NULL, hs->peer_id);
+		smc_nego_build_decline(&msg, hs->peer_id, hs->reason, hs->out_of_sync,
+				       hs->rx.version);
+		rc = smc_clc_prepare(&hs->tx, &msg);
+		if (rc)
+			return rc;
+	}
+	rc = hs_send(hs, rule == HS_QUIET);
 	if (!rc)
 		smc_stat_inc(hs->net, SMC_STAT_DECLINE_TX);
 	return rc;
+}
+
+/* Step, in place of the row that wants a Decline. */
+static enum smc_hs_outcome hs_decline(struct smc_hs *hs)
+{
+	int rc = hs_send_decline(hs);
+
+	if (rc == -EAGAIN)
+		return SMC_HS_WAIT;
+	return rc ? smc_hs_fail(hs, rc) : SMC_HS_TCP;
 }
 
 /* No correct peer sends such a message, or it was modified on this host, SEC-08. */
@@ -526,7 +590,7 @@ static enum smc_hs_outcome hs_start_llc(struct smc_hs *hs)
 	return SMC_HS_GO_ON;
 }
 
-/* Send Accept or Confirm. From here on the peer knows our element. */
+/* Build Accept or Confirm. From here on the peer may know our element. */
 static enum smc_hs_outcome hs_announce(struct smc_hs *hs)
 {
 	struct smc_nego_rmbe rmbe;
@@ -545,7 +609,7 @@ static enum smc_hs_outcome hs_announce(struct smc_hs *hs)
 			    &end, &rmbe, mtu, &hs->params, hs->is_first);
 	if (hs->pair)
 		smc_same_host_publish(hs->pair, hs->role, &msg.accept);
-	return hs_send(hs, &msg);
+	return hs_prepare(hs, &msg);
 }
 
 /*
@@ -648,6 +712,8 @@ static enum smc_hs_outcome hs_back_out(struct smc_hs *hs)
 	rc = hs->half.done ? -EEXIST : hs_send_decline(hs);
 	if (!rc)
 		return SMC_HS_GO_ON;
+	if (rc == -EAGAIN)
+		return SMC_HS_WAIT;
 	return rc == -EEXIST ? hs_recv(hs, SMC_CLC_DECLINE) : smc_hs_fail(hs, rc);
 }
 
@@ -662,9 +728,12 @@ static enum smc_hs_outcome hs_cross(struct smc_hs *hs)
 
 	if (hs->reason == SMC_DECLINE_NONE)
 		return SMC_HS_GO_ON;
+	if (!hs_lock(hs))
+		return SMC_HS_WAIT;
 	is_acked = smc_clc_is_acked(hs->smc->sk);
 	/* the last message was its Accept or Confirm */
 	rc = smc_clc_take_decline(hs->smc->sk, &hs->half, hs->rx.accept.peer_id);
+	release_sock(hs->smc->sk);
 	if (rc == -EAGAIN || (rc == -ENODATA && !is_acked))
 		return SMC_HS_WAIT;
 	if (!rc)
@@ -793,7 +862,7 @@ static enum smc_hs_outcome hs_client_propose(struct smc_hs *hs)
 		hs->pair = smc_same_host_offer(&hs->name, hs->net, &hs->end, hs->peer_id);
 	if (hs->is_local_only && !hs->pair)
 		return smc_hs_decline(hs, SMC_DECLINE_MEM);
-	return hs_send(hs, &msg);
+	return hs_prepare(hs, &msg);
 }
 
 /* Without a match the server is another host, and a port for this host only is useless. */
@@ -920,6 +989,7 @@ static const struct hs_row hs_server[] = {
 	{ hs_join,             HS_YES,   hs_undo_join },
 	/* 6. Accept */
 	{ hs_announce,         HS_YES,   hs_undo_announce },
+	{ hs_transmit,         HS_NO,    NULL,              HS_POLL, HS_HALF, hs_late_transmit },
 	/* 7. Confirm; 3.5.1.3, 3.5.2.3 */
 	{ hs_server_confirm,   HS_FIRST, NULL,              HS_PEER, HS_FULL, hs_late_message },
 	/* 8. validation, SC-10, SC-11 */
@@ -942,6 +1012,7 @@ static const struct hs_row hs_client[] = {
 	/* step		       Decline	 undo		    event    limit    on timeout */
 	/* 2. RDMA port, Proposal; 3.5.1.2 */
 	{ hs_client_propose,   HS_YES,   smc_hs_put_port },
+	{ hs_transmit,         HS_NO,    NULL,              HS_POLL, HS_HALF, hs_late_transmit },
 	/* 3. Accept; 3.5.1.3 */
 	{ hs_client_accept,    HS_YES,   NULL,              HS_PEER, HS_FULL, hs_late_message },
 	/* 4. the link group it names; first contact: a route, and a new one */
@@ -959,6 +1030,7 @@ static const struct hs_row hs_client[] = {
 	/* 7. Confirm, before any data; CFRM-03, RACE-02 */
 	{ hs_start_llc,        HS_YES },
 	{ hs_announce,         HS_YES,   hs_undo_announce },
+	{ hs_transmit,         HS_NO,    NULL,              HS_POLL, HS_HALF, hs_late_transmit },
 	/* 8. first contact: CONFIRM LINK and what follows; 3.5.1.5 */
 	{ hs_first_contact,    HS_NO,    NULL,              HS_LGR },
 	/* after a failure: Declines, which may cross */
@@ -970,6 +1042,16 @@ static const struct hs_row hs_client[] = {
 static const struct hs_row *hs_current_row(const struct smc_hs *hs)
 {
 	return &(hs->role == SMC_ROLE_SERVER ? hs_server : hs_client)[hs->step];
+}
+
+static const struct hs_row hs_declining = {
+	hs_decline,	       HS_NO,    NULL,              HS_POLL, HS_HALF, hs_late_transmit
+};
+
+/* The row to run. After hs_declining the handshake ends, and hs_current_row() is what to undo. */
+static const struct hs_row *hs_next_row(const struct smc_hs *hs)
+{
+	return hs->is_declining ? &hs_declining : hs_current_row(hs);
 }
 
 static void hs_unwind(struct smc_hs *hs)
@@ -995,7 +1077,9 @@ static bool hs_is_unanswered(const struct smc_hs *hs)
 {
 	const struct hs_row *row = hs_current_row(hs);
 
-	if (hs->outcome != SMC_HS_FAILED ||
+	if (row->step == hs_transmit)
+		row++;
+	if (hs->outcome != SMC_HS_FAILED || hs->is_locked_out ||
 	    (row->step != hs_client_propose && row->step != hs_client_accept))
 		return false;
 	if (!hs_is_wanted(hs->smc) &&
@@ -1022,10 +1106,6 @@ static void hs_note_service(struct smc_hs *hs)
 static void hs_end(struct smc_hs *hs, enum smc_hs_outcome out)
 {
 	hs_unwatch(hs);
-	if (out == SMC_HS_DECLINE) {
-		hs->err = hs_send_decline(hs);
-		out = hs->err ? SMC_HS_FAILED : SMC_HS_TCP;
-	}
 	WRITE_ONCE(hs->outcome, out);
 	hs_note_service(hs);
 	trace_smc_handshake(hs->smc, hs->role == SMC_ROLE_SERVER, out, hs->reason, hs->err);
@@ -1046,7 +1126,7 @@ static void hs_abort(struct smc_hs *hs)
 /* Jiffies until the current step times out, 0 if it has; LONG_MAX for no limit. */
 static long hs_time_left(const struct smc_hs *hs)
 {
-	unsigned long limit = hs_limit_jiffies(hs, hs_current_row(hs)->limit);
+	unsigned long limit = hs_limit_jiffies(hs, hs_next_row(hs)->limit);
 
 	if (!limit)
 		return LONG_MAX;
@@ -1056,21 +1136,38 @@ static long hs_time_left(const struct smc_hs *hs)
 /* Run the current step again on timeout (ERR-14) or at the next poll. */
 static void hs_arm_timer(struct smc_hs *hs, long left)
 {
-	if (hs_current_row(hs)->event == HS_POLL || READ_ONCE(hs->smc->sk->sk_rcvlowat) > 1)
+	/* the release of the lock is an event */
+	if (!hs->is_locked_out && (hs_next_row(hs)->event == HS_POLL ||
+				   READ_ONCE(hs->smc->sk->sk_rcvlowat) > 1))
 		left = min_t(long, left, SMC_HS_SLICE);
 	smc_sock_queue_delayed(hs->smc, left);
 }
 
 static enum smc_hs_outcome hs_run_step(struct smc_hs *hs)
 {
-	const struct hs_row *row = hs_current_row(hs);
-	enum smc_hs_outcome out = row->step(hs);
+	const struct hs_row *row = hs_next_row(hs);
+	enum smc_hs_outcome out;
 
+	hs->is_locked_out = false;
+	out = row->step(hs);
 	/* the event may have preceded the watch */
 	if (out == SMC_HS_WAIT && hs_begin_watch(hs, row->event))
 		out = row->step(hs);
 	WARN_ON_ONCE(out == SMC_HS_WAIT && row->event == HS_NONE);
 	return out;
+}
+
+/* The next row, or the Decline that replaces it, has a time limit of its own. */
+static void hs_move_on(struct smc_hs *hs, enum smc_hs_outcome out)
+{
+	hs_unwatch(hs);
+	/* the time limit of a Proposal begins with the connection */
+	if (hs_current_row(hs)->event || out == SMC_HS_DECLINE)
+		hs->since = jiffies;
+	if (out == SMC_HS_DECLINE)
+		hs->is_declining = true;
+	else
+		hs->step++;
 }
 
 static void hs_run(struct smc_hs *hs)
@@ -1082,14 +1179,10 @@ static void hs_run(struct smc_hs *hs)
 		out = hs_run_step(hs);
 		left = hs_time_left(hs);
 		if (out == SMC_HS_WAIT && !left)
-			out = hs_current_row(hs)->late(hs);
-		if (out != SMC_HS_GO_ON)
+			out = hs_next_row(hs)->late(hs);
+		if (out != SMC_HS_GO_ON && out != SMC_HS_DECLINE)
 			break;
-		hs_unwatch(hs);
-		/* the time limit of a Proposal begins with the connection */
-		if (hs_current_row(hs)->event)
-			hs->since = jiffies;
-		hs->step++;
+		hs_move_on(hs, out);
 	}
 	if (out != SMC_HS_WAIT)
 		hs_end(hs, out);
@@ -1111,7 +1204,8 @@ static bool hs_start(struct smc_sock *smc, enum smc_role role)
 	smc_tcp_peer(smc->sk, &hs->server);
 	smc_same_host_get_key(smc->sk, role, &hs->name);
 	smc_sock_get(smc);
-	smc->hs = hs;
+	/* pairs with smp_load_acquire() in smc_hs_work() */
+	smp_store_release(&smc->hs, hs);
 	return true;
 }
 
@@ -1146,15 +1240,33 @@ out:
 	smc_sock_put(smc);
 }
 
-/* The application gave up before the handshake began. */
+/* The application gave up before the handshake began. Expects the socket lock held. */
 static void hs_forget(struct smc_sock *smc)
+{
+	if (smc->phase == SMC_PHASE_HANDSHAKE || smc->phase == SMC_PHASE_STOPPING)
+		smc_hs_back_to_idle(smc);
+}
+
+/*
+ * Begin the handshake of a client, unless the socket has no use for one. Return: false if a call
+ * owns the lock, whose release queues the work item.
+ */
+static bool hs_begin_client(struct smc_sock *smc)
 {
 	struct sock *sk = smc->sk;
 
-	lock_sock(sk);
-	if (smc->phase == SMC_PHASE_HANDSHAKE || smc->phase == SMC_PHASE_STOPPING)
-		smc_hs_back_to_idle(smc);
+	if (!smc_sock_lock_work(sk, SMC_MISSED_HANDSHAKE))
+		return false;
+	if (smc->hs || smc->child || smc_sk(sk) != smc) {
+		release_sock(sk);
+		return true;
+	}
+	if (!hs_is_wanted(smc))
+		hs_forget(smc);
+	else if (!hs_start(smc, SMC_ROLE_CLIENT))
+		smc_hs_finish_failed(smc, ENOBUFS);
 	smc_close_unlock(smc);
+	return true;
 }
 
 /**
@@ -1169,26 +1281,20 @@ static void hs_forget(struct smc_sock *smc)
 void smc_hs_work(struct work_struct *work)
 {
 	struct smc_sock *smc = container_of(to_delayed_work(work), struct smc_sock, hs_work);
-	struct sock *sk = smc->sk;
+	struct smc_hs *hs;
 
-	/* a step takes the socket lock itself */
-	if (!smc_sock_lock_work(sk, SMC_MISSED_HANDSHAKE))
+	if (!READ_ONCE(smc->hs) && !hs_begin_client(smc))
 		goto out;
-	if (!smc->hs && !smc->child && smc_sk(sk) == smc && hs_is_wanted(smc) &&
-	    !hs_start(smc, SMC_ROLE_CLIENT))
-		smc_hs_finish_failed(smc, ENOBUFS);
-	release_sock(sk);
-	if (smc->hs && smc->hs->outcome)
-		smc_hs_finish(smc->hs);
-	else if (smc->hs && !hs_is_wanted(smc))
-		hs_abort(smc->hs);
-	else if (smc->hs)
-		hs_run(smc->hs);
+	/* pairs with smp_store_release() in hs_start(); only this work item ends it */
+	hs = smp_load_acquire(&smc->hs);
+	if (hs && hs->outcome)
+		smc_hs_finish(hs);
+	else if (hs && !hs_is_wanted(smc))
+		hs_abort(hs);
+	else if (hs)
+		hs_run(hs);
 	else if (smc->child)
 		smc_child_check(smc);
-	else if (READ_ONCE(smc->phase) == SMC_PHASE_HANDSHAKE ||
-		 READ_ONCE(smc->phase) == SMC_PHASE_STOPPING)
-		hs_forget(smc);
 out:
 	smc_sock_put(smc);
 }

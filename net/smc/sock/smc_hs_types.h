@@ -56,7 +56,10 @@ enum smc_hs_growth {
  * @proposal: the client's Proposal, received or our own
  * @peer_gid: server only: of the RNIC that the client would use
  * @params: negotiated parameters
+ * @is_declining: a Decline is due instead of the row
+ * @is_locked_out: the last step did not run, because a call owned the socket lock
  * @half: message that has not arrived completely
+ * @tx: our last message
  * @rx: last message received
  */
 struct smc_hs {
@@ -91,7 +94,10 @@ struct smc_hs {
 	struct smc_clc_proposal proposal;
 	u8 peer_gid[SMC_GID_LEN];
 	struct smc_params params;
+	bool is_declining;
+	bool is_locked_out;
 	struct smc_clc_rx half;
+	struct smc_clc_tx tx;
 	struct smc_clc_msg rx;
 };
 

@@ -41,6 +41,29 @@ static void clc_act_reset(struct clc_pair *pair)
 	sock_release(far);
 }
 
+static int clc_recv_now(struct clc_pair *pair, struct smc_clc_rx *rx, struct smc_clc_msg *msg,
+			u8 expected, enum smc_decline *refused)
+{
+	struct sock *sk = pair->near->sk;
+	int ret;
+
+	lock_sock(sk);
+	ret = smc_clc_recv(sk, rx, msg, expected, refused);
+	release_sock(sk);
+	return ret;
+}
+
+static int clc_take_decline(struct clc_pair *pair, struct smc_clc_rx *rx, const u8 *peer_id)
+{
+	struct sock *sk = pair->near->sk;
+	int ret;
+
+	lock_sock(sk);
+	ret = smc_clc_take_decline(sk, rx, peer_id);
+	release_sock(sk);
+	return ret;
+}
+
 /*
  * Calls the code under test on each event of TCP until it returns something other than
  * -EAGAIN or has gathered @enough bytes. Loopback is fast; a case that waits longer fails.
@@ -56,7 +79,7 @@ static int clc_recv_until(struct clc_pair *pair, struct smc_clc_rx *rx,
 
 	add_wait_queue(wq, &wait);
 	for (;;) {
-		ret = smc_clc_recv(pair->near->sk, rx, msg, expected, refused);
+		ret = clc_recv_now(pair, rx, msg, expected, refused);
 		if (ret != -EAGAIN || rx->done >= enough || !timeout)
 			break;
 		timeout = wait_woken(&wait, TASK_INTERRUPTIBLE, timeout);
@@ -299,7 +322,7 @@ static void err_14_a_silent_peer_delays_no_other_handshake(struct kunit *test)
 	struct smc_clc_msg msg;
 
 	KUNIT_EXPECT_EQ(test, -EAGAIN,
-			smc_clc_recv(pair->near->sk, &rx, &msg, CLC_ANY, &refused));
+			clc_recv_now(pair, &rx, &msg, CLC_ANY, &refused));
 	KUNIT_EXPECT_EQ(test, 0, rx.done);
 }
 
@@ -353,7 +376,7 @@ static void clc_02_receive_low_water_mark_does_not_matter(struct kunit *test)
 			clc_recv_soon(pair, &rx, &msg, CLC_ANY, &refused));
 	pair->near->sk->sk_rcvlowat = 1000;
 	KUNIT_EXPECT_EQ(test, 0,
-			smc_clc_recv(pair->near->sk, &rx, &msg, CLC_ANY, &refused));
+			clc_recv_now(pair, &rx, &msg, CLC_ANY, &refused));
 	KUNIT_EXPECT_EQ(test, pair->near->sk->sk_rcvlowat, 1000);
 }
 
@@ -377,9 +400,9 @@ static void clc_02_an_offset_for_peeking_does_not_matter(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, 28, clc_far_send(pair, clc_decline_bytes, 28));
 		KUNIT_ASSERT_EQ(test, 8, clc_far_send(pair, "payload", 8));
 		KUNIT_EXPECT_TRUE(test, clc_has_come(sk, 28 + 8));
-		KUNIT_EXPECT_EQ(test, 0, smc_clc_take_decline(sk, &rx, clc_peer_id));
+		KUNIT_EXPECT_EQ(test, 0, clc_take_decline(pair, &rx, clc_peer_id));
 		KUNIT_EXPECT_EQ(test, sk->sk_peek_off, offsets[i]);
-		KUNIT_EXPECT_EQ(test, -ENOMSG, smc_clc_take_decline(sk, &rx, clc_peer_id));
+		KUNIT_EXPECT_EQ(test, -ENOMSG, clc_take_decline(pair, &rx, clc_peer_id));
 		KUNIT_EXPECT_EQ(test, sk->sk_peek_off, offsets[i]);
 		sk->sk_peek_off = -1;
 		KUNIT_ASSERT_EQ(test, 8, clc_read_all(pair->near, rx.bytes, 8));
@@ -432,7 +455,24 @@ static void clc_13_closed_here(struct kunit *test)
 
 	kernel_sock_shutdown(pair->near, SHUT_RDWR);
 	KUNIT_EXPECT_EQ(test, -ECONNRESET,
-			smc_clc_recv(pair->near->sk, &rx, &msg, CLC_ANY, &refused));
+			clc_recv_now(pair, &rx, &msg, CLC_ANY, &refused));
+}
+
+static struct smc_clc_tx clc_tx;	/* too large for a stack */
+
+static int clc_send_rest(struct sock *sk, bool if_quiet)
+{
+	int ret;
+
+	lock_sock(sk);
+	ret = smc_clc_send(sk, &clc_tx, if_quiet);
+	release_sock(sk);
+	return ret;
+}
+
+static int clc_send(struct sock *sk, const struct smc_clc_msg *msg, bool if_quiet)
+{
+	return smc_clc_prepare(&clc_tx, msg) ?: clc_send_rest(sk, if_quiet);
 }
 
 static int clc_decline(struct sock *sk, enum smc_decline code, bool if_quiet)
@@ -440,7 +480,7 @@ static int clc_decline(struct sock *sk, enum smc_decline code, bool if_quiet)
 	struct smc_clc_msg msg;
 
 	smc_nego_build_decline(&msg, clc_peer_id, code, code == SMC_DECLINE_SYNCERR, SMC_CLC_V1);
-	return smc_clc_send(sk, &msg, if_quiet);
+	return clc_send(sk, &msg, if_quiet);
 }
 
 static void dcln_01_decline_arrives(struct kunit *test)
@@ -459,16 +499,16 @@ static void dcln_03_declines_cross(struct kunit *test)
 	static struct smc_clc_rx rx;	/* too large for a stack */
 	u8 bytes[8];
 
-	KUNIT_EXPECT_EQ(test, -ENODATA, smc_clc_take_decline(pair->near->sk, &rx, clc_peer_id));
+	KUNIT_EXPECT_EQ(test, -ENODATA, clc_take_decline(pair, &rx, clc_peer_id));
 	KUNIT_ASSERT_EQ(test, 10, clc_far_send(pair, clc_decline_bytes, 10));
 	KUNIT_EXPECT_EQ(test, -EEXIST, clc_decline(pair->near->sk, SMC_DECLINE_SYNCERR, true));
 	KUNIT_EXPECT_TRUE(test, smc_clc_is_acked(pair->near->sk));
-	KUNIT_EXPECT_EQ(test, -EAGAIN, smc_clc_take_decline(pair->near->sk, &rx, clc_peer_id));
+	KUNIT_EXPECT_EQ(test, -EAGAIN, clc_take_decline(pair, &rx, clc_peer_id));
 	KUNIT_ASSERT_EQ(test, 18, clc_far_send(pair, clc_decline_bytes + 10, 18));
 	KUNIT_ASSERT_EQ(test, 8, clc_far_send(pair, "payload", 8));
-	KUNIT_EXPECT_EQ(test, 0, smc_clc_take_decline(pair->near->sk, &rx, clc_peer_id));
+	KUNIT_EXPECT_EQ(test, 0, clc_take_decline(pair, &rx, clc_peer_id));
 	KUNIT_EXPECT_EQ(test, 0, rx.done);
-	KUNIT_EXPECT_EQ(test, -ENOMSG, smc_clc_take_decline(pair->near->sk, &rx, clc_peer_id));
+	KUNIT_EXPECT_EQ(test, -ENOMSG, clc_take_decline(pair, &rx, clc_peer_id));
 	KUNIT_ASSERT_EQ(test, 8, clc_read_all(pair->near, bytes, 8));
 	KUNIT_EXPECT_MEMEQ(test, bytes, "payload", 8);
 }
@@ -481,7 +521,7 @@ static void dcln_03_data_like_a_decline_stays(struct kunit *test)
 	u8 bytes[28];
 
 	KUNIT_ASSERT_EQ(test, 28, clc_far_send(pair, clc_decline_bytes, 28));
-	KUNIT_EXPECT_EQ(test, -ENOMSG, smc_clc_take_decline(pair->near->sk, &rx, other));
+	KUNIT_EXPECT_EQ(test, -ENOMSG, clc_take_decline(pair, &rx, other));
 	KUNIT_ASSERT_EQ(test, 28, clc_read_all(pair->near, bytes, 28));
 	KUNIT_EXPECT_MEMEQ(test, bytes, clc_decline_bytes, 28);
 }
@@ -493,7 +533,7 @@ static void prop_04_longest_message_is_sent(struct kunit *test)
 	u8 bytes[188];
 
 	msg.proposal.nr_prefixes = 8;
-	KUNIT_ASSERT_EQ(test, 0, smc_clc_send(pair->near->sk, &msg, false));
+	KUNIT_ASSERT_EQ(test, 0, clc_send(pair->near->sk, &msg, false));
 	KUNIT_ASSERT_EQ(test, 188, clc_read_all(pair->far, bytes, 188));
 	KUNIT_EXPECT_EQ(test, bytes[47], 8);
 }
@@ -524,7 +564,7 @@ static void clc_05_message_of_another_version_is_not_sent(struct kunit *test)
 	struct smc_clc_msg msg = { .type = SMC_CLC_DECLINE, .version = 3 };
 	struct clc_pair *pair = test->priv;
 
-	KUNIT_EXPECT_EQ(test, -EINVAL, smc_clc_send(pair->near->sk, &msg, false));
+	KUNIT_EXPECT_EQ(test, -EINVAL, clc_send(pair->near->sk, &msg, false));
 	KUNIT_EXPECT_EQ(test, tcp_sk(pair->near->sk)->snd_nxt,
 			tcp_sk(pair->near->sk)->write_seq);
 }
@@ -540,13 +580,20 @@ static void clc_13_no_memory_and_no_file(struct kunit *test)
 	WRITE_ONCE(sk->sk_socket, NULL);
 	RCU_INIT_POINTER(sk->sk_wq, NULL);
 	WRITE_ONCE(sk->sk_sndbuf, 0);
-	KUNIT_EXPECT_EQ(test, -ENOBUFS, clc_decline(sk, SMC_DECLINE_SYNCERR, false));
+	KUNIT_EXPECT_EQ(test, -EAGAIN, clc_decline(sk, SMC_DECLINE_SYNCERR, false));
+	KUNIT_EXPECT_EQ(test, clc_tx.done, 0);
 	WRITE_ONCE(sk->sk_sndbuf, sndbuf);
-	KUNIT_EXPECT_EQ(test, 0, clc_decline(sk, SMC_DECLINE_SYNCERR, false));
+	/* only the rest is sent, and once */
+	clc_tx.done = 10;
+	KUNIT_EXPECT_EQ(test, 0, clc_send_rest(sk, true));
+	KUNIT_EXPECT_EQ(test, 0, clc_send_rest(sk, true));
+	KUNIT_EXPECT_FALSE(test, smc_clc_is_pending(&clc_tx));
 	KUNIT_EXPECT_NULL(test, sk->sk_socket);
 	rcu_assign_pointer(sk->sk_wq, &pair->near->wq);
 	WRITE_ONCE(sk->sk_socket, pair->near);
-	KUNIT_EXPECT_EQ(test, 28, clc_read_all(pair->far, got, sizeof(got)));
+	KUNIT_EXPECT_EQ(test, 18, clc_read_all(pair->far, got, 18));
+	KUNIT_EXPECT_MEMEQ(test, got, clc_decline_bytes + 10, 18);
+	KUNIT_EXPECT_EQ(test, tcp_inq(pair->far->sk), 0);
 }
 
 static void clc_13_send_after_shutdown_fails(struct kunit *test)

@@ -39,8 +39,10 @@ static struct smc_pernet table_net;
 static char table_log[128];
 static unsigned int table_nr_declines, table_nr_steps, table_nr_queued, table_nr_late;
 static unsigned int table_nr_unanswered;
+static unsigned int table_nr_prepared;
 static bool table_if_quiet, table_has_payload, table_is_acked, table_is_over;
-static int table_decline_rc, table_recv_rc, table_take_rc;
+static bool table_is_owned, table_is_locked;
+static int table_decline_rc, table_send_rc, table_recv_rc, table_take_rc;
 static enum smc_clc_type table_recv_type;
 static enum smc_hs_outcome table_step_out, table_late_out;
 static unsigned long table_delay;	/* of the timer, jiffies */
@@ -125,13 +127,40 @@ static void table_drop_conn(struct smc_sock *smc)
 	smc->conn = NULL;
 }
 
-static int table_send(struct sock *sk, const struct smc_clc_msg *msg, bool if_quiet)
+static int table_prepare(struct smc_clc_tx *tx, const struct smc_clc_msg *msg)
 {
-	if (msg->type != SMC_CLC_DECLINE)
+	table_nr_prepared++;
+	tx->len = 1;
+	tx->done = 0;
+	tx->bytes[0] = msg->type;
+	return 0;
+}
+
+static int table_send(struct sock *sk, struct smc_clc_tx *tx, bool if_quiet)
+{
+	if (!table_is_locked)
+		return -EDEADLK;
+	if (table_send_rc)
+		return table_send_rc;
+	if (!smc_clc_is_pending(tx) || tx->bytes[0] != SMC_CLC_DECLINE)
 		return 0;
 	table_nr_declines++;
 	table_if_quiet = if_quiet;
+	if (!table_decline_rc)
+		tx->done = tx->len;
 	return table_decline_rc;
+}
+
+/* The socket lock, which a call may own. */
+static bool table_lock(struct sock *sk, enum smc_missed what)
+{
+	table_is_locked = !table_is_owned && what == SMC_MISSED_HANDSHAKE;
+	return table_is_locked;
+}
+
+static void table_unlock(struct sock *sk)
+{
+	table_is_locked = false;
 }
 
 static int table_recv(struct sock *sk, struct smc_clc_rx *rx, struct smc_clc_msg *msg,
@@ -222,6 +251,7 @@ static void table_peer_addr(const struct sock *sk, struct in6_addr *peer)
 #define smc_child_count(...)		((void)0)
 #define smc_child_check(...)		((void)0)
 #define smc_clc_is_acked(...)		table_is_acked
+#define smc_clc_prepare			table_prepare
 #define smc_clc_recv			table_recv
 #define smc_clc_send			table_send
 #define smc_clc_take_decline		table_take_decline
@@ -271,6 +301,8 @@ static void table_peer_addr(const struct sock *sk, struct in6_addr *peer)
 #define smc_path_may_be_local(...)	false
 #define smc_rtoken_find(...)		(-1)
 #define smc_sock_drop_conn		table_drop_conn
+#define release_sock			table_unlock
+#define smc_sock_lock_work		table_lock
 #define smc_sock_get_payer(...)		((struct sock *)NULL)
 #define smc_sock_make_conn(...)		0
 #define smc_sock_queue			table_queue
@@ -308,6 +340,7 @@ static const struct table_row table_server[] = {
 	{ "rmbe",		true,  true,  "rmbe sndbuf put conn fail unreserve port " },
 	{ "join",		true,  true,  "fail leave unread conn port " },
 	{ "Accept",		true,  true,  "fail leave unread conn port " },
+	{ "send",		false, false, "fail leave unread conn port " },
 	{ "Confirm",		false, true,  "fail leave unread conn port " },
 	{ "check",		false, true,  "fail leave unread conn port " },
 	{ "peer",		false, true,  "fail leave unread conn port " },
@@ -321,6 +354,7 @@ static const struct table_row table_server[] = {
 
 static const struct table_row table_client[] = {
 	{ "Proposal",		true,  true,  "port " },
+	{ "send",		false, false, "port " },
 	{ "Accept",		true,  true,  "port " },
 	{ "group",		true,  true,  "port " },
 	{ "route",		true,  true,  "port " },
@@ -333,6 +367,7 @@ static const struct table_row table_client[] = {
 	{ "peer",		true,  true,  "fail leave unread conn port " },
 	{ "llc",		true,  true,  "fail leave unread conn port " },
 	{ "Confirm",		true,  true,  "fail leave unread conn port " },
+	{ "send",		false, false, "fail leave unread conn port " },
 	{ "first contact",	false, false, "fail leave unread conn port " },
 	{ "back out",		true,  true,  "fail leave unread conn port " },
 	{ "cross",		false, false, "fail leave unread conn port " },
@@ -348,19 +383,21 @@ enum {
 	SERVER_SNDBUF = 8,
 	SERVER_JOIN = 10,
 	SERVER_ACCEPT = 11,
-	SERVER_CONFIRM = 12,
-	SERVER_FIRST = 16,
-	SERVER_BACK_OUT = 17,
-	SERVER_CROSS = 18,
-	SERVER_LAST = 19,
-	SERVER_OPEN = 20,
-	CLIENT_ACCEPT = 1,
-	CLIENT_GROUP = 2,
-	CLIENT_FORM = 4,
-	CLIENT_CONN = 6,
-	CLIENT_SNDBUF = 7,
-	CLIENT_JOIN = 9,
-	CLIENT_CONFIRM = 12,
+	SERVER_SEND = 12,
+	SERVER_CONFIRM = 13,
+	SERVER_FIRST = 17,
+	SERVER_BACK_OUT = 18,
+	SERVER_CROSS = 19,
+	SERVER_LAST = 20,
+	SERVER_OPEN = 21,
+	CLIENT_SEND = 1,
+	CLIENT_ACCEPT = 2,
+	CLIENT_GROUP = 3,
+	CLIENT_FORM = 5,
+	CLIENT_CONN = 7,
+	CLIENT_SNDBUF = 8,
+	CLIENT_JOIN = 10,
+	CLIENT_CONFIRM = 13,
 };
 
 struct table_lab {
@@ -403,6 +440,7 @@ static struct smc_hs *table_reach(struct kunit *test, enum smc_role role, unsign
 	table_nr_queued = 0;
 	table_nr_late = 0;
 	table_nr_unanswered = 0;
+	table_nr_prepared = 0;
 	table_delay = TABLE_UNARMED;
 	return hs;
 }
@@ -424,7 +462,9 @@ static int table_init(struct kunit *test)
 	refcount_set(&lab->lgr.refs, 1);
 	table_forming = &lab->lgr;
 	table_net.set.clc_timeout_ms = TABLE_MS;
+	table_is_owned = false;
 	table_decline_rc = 0;
+	table_send_rc = 0;
 	table_recv_rc = -EAGAIN;
 	table_take_rc = -ENODATA;
 	table_has_payload = false;
@@ -433,6 +473,13 @@ static int table_init(struct kunit *test)
 	table_step_out = SMC_HS_WAIT;
 	table_late_out = SMC_HS_GO_ON;
 	return 0;
+}
+
+/* The row of a handshake wants a Decline. */
+static void table_decline(struct smc_hs *hs, enum smc_decline reason)
+{
+	hs_move_on(hs, smc_hs_decline(hs, reason));
+	hs_run(hs);
 }
 
 static const struct table_row *table_rows(enum smc_role role, unsigned int *nr)
@@ -499,7 +546,7 @@ static void a_connection_that_could_not_join_has_a_reservation(struct kunit *tes
 	struct smc_hs *hs = table_reach(test, SMC_ROLE_SERVER, SERVER_JOIN, false);
 
 	hs->smc->conn->lgr = NULL;
-	hs_end(hs, SMC_HS_DECLINE);
+	table_decline(hs, SMC_DECLINE_MEM);
 	KUNIT_EXPECT_STREQ(test, table_log, "rmbe sndbuf put conn unreserve port ");
 	KUNIT_EXPECT_EQ(test, table_nr_declines, 1);
 }
@@ -509,7 +556,7 @@ static void without_memory_there_is_no_connection_to_drop(struct kunit *test)
 	struct smc_hs *hs = table_reach(test, SMC_ROLE_SERVER, SERVER_CONN, false);
 
 	hs->smc->conn = NULL;
-	hs_end(hs, SMC_HS_DECLINE);
+	table_decline(hs, SMC_DECLINE_MEM);
 	KUNIT_EXPECT_STREQ(test, table_log, "unreserve port ");
 }
 
@@ -568,7 +615,7 @@ static void a_decline_is_sent_where_the_row_allows_it(struct kunit *test)
 			for (is_first = 0; is_first < 2; is_first++) {
 				may = is_first ? row[i].declines_first : row[i].declines;
 				hs = table_reach(test, role, i, is_first);
-				hs_end(hs, smc_hs_decline(hs, SMC_DECLINE_MEM));
+				table_decline(hs, SMC_DECLINE_MEM);
 				KUNIT_EXPECT_EQ_MSG(test, table_nr_declines, may, "%d: %s", role,
 						    row[i].step);
 				KUNIT_EXPECT_EQ_MSG(test, hs->outcome,
@@ -602,6 +649,91 @@ static void a_row_that_waits_says_what_for(struct kunit *test)
 					      row[i].step == hs_first_contact, "%d: %u", role, i);
 		}
 	}
+}
+
+/* A client at a row while a call owns the socket lock, and after the time of that row. */
+static struct smc_hs *table_stuck(struct kunit *test, unsigned int step, unsigned long limit)
+{
+	struct smc_hs *hs = table_reach(test, SMC_ROLE_CLIENT, step, false);
+
+	hs->smc->phase = SMC_PHASE_HANDSHAKE;
+	table_is_owned = true;
+	hs_run(hs);
+	KUNIT_EXPECT_EQ(test, hs->outcome, SMC_HS_GO_ON);
+	KUNIT_EXPECT_EQ(test, hs->step, step);
+	KUNIT_EXPECT_STREQ(test, table_log, "");
+	/* the release of the lock is the event: there is nothing to poll for */
+	KUNIT_EXPECT_GT(test, table_delay, SMC_HS_SLICE);
+	hs->since -= limit;
+	hs_run(hs);
+	return hs;
+}
+
+/* A call may own the socket lock for any time, but not the device and the group. */
+static void a_call_that_owns_the_lock_holds_no_device(struct kunit *test)
+{
+	unsigned long full = msecs_to_jiffies(TABLE_MS);
+	struct smc_hs *hs;
+
+	hs = table_stuck(test, CLIENT_SEND, full / 2);
+	KUNIT_EXPECT_EQ(test, hs->outcome, SMC_HS_FAILED);
+	KUNIT_EXPECT_EQ(test, hs->err, -ENOBUFS);
+	KUNIT_EXPECT_STREQ(test, table_log, "port ");
+	hs = table_stuck(test, CLIENT_ACCEPT, full);
+	KUNIT_EXPECT_EQ(test, hs->outcome, SMC_HS_FAILED);
+	KUNIT_EXPECT_EQ(test, hs->err, -ETIMEDOUT);
+	KUNIT_EXPECT_STREQ(test, table_log, "port ");
+	/* its answer may be there: the service is not to blame */
+	KUNIT_EXPECT_EQ(test, table_nr_unanswered, 0);
+	hs = table_stuck(test, CLIENT_CONFIRM + 1, full / 2);
+	KUNIT_EXPECT_EQ(test, hs->outcome, SMC_HS_FAILED);
+	KUNIT_EXPECT_STREQ(test, table_log, "leave-element unread conn port ");
+
+	table_is_owned = false;
+	hs = table_reach(test, SMC_ROLE_CLIENT, CLIENT_GROUP, false);
+	table_is_owned = true;
+	table_decline(hs, SMC_DECLINE_MEM);
+	KUNIT_EXPECT_EQ(test, hs->outcome, SMC_HS_GO_ON);
+	KUNIT_EXPECT_STREQ(test, table_log, "");
+	hs->since -= full / 2;
+	hs_run(hs);
+	KUNIT_EXPECT_EQ(test, hs->outcome, SMC_HS_FAILED);
+	KUNIT_EXPECT_STREQ(test, table_log, "unreserve port ");
+	KUNIT_EXPECT_EQ(test, table_nr_declines, 0);
+}
+
+/* TCP may lack memory, or a call may own the lock, any number of times. */
+static void a_message_is_sent_once(struct kunit *test)
+{
+	struct smc_hs *hs = table_reach(test, SMC_ROLE_CLIENT, CLIENT_GROUP, false);
+
+	table_send_rc = -EAGAIN;
+	table_decline(hs, SMC_DECLINE_MEM);
+	KUNIT_EXPECT_LE(test, table_delay, SMC_HS_SLICE);
+	table_is_owned = true;
+	hs_run(hs);
+	table_is_owned = false;
+	hs_run(hs);
+	KUNIT_EXPECT_EQ(test, hs->outcome, SMC_HS_GO_ON);
+	table_send_rc = 0;
+	hs_run(hs);
+	KUNIT_EXPECT_EQ(test, hs->outcome, SMC_HS_TCP);
+	KUNIT_EXPECT_EQ(test, table_nr_declines, 1);
+	KUNIT_EXPECT_EQ(test, table_nr_prepared, 1);
+
+	/* also after first contact, where the peer's Decline may come first */
+	hs = table_reach(test, SMC_ROLE_SERVER, SERVER_BACK_OUT, true);
+	hs->reason = SMC_DECLINE_MEM;
+	table_send_rc = -EAGAIN;
+	hs_run(hs);
+	table_is_owned = true;
+	hs_run(hs);
+	table_is_owned = false;
+	table_send_rc = 0;
+	hs_run(hs);
+	KUNIT_EXPECT_EQ(test, hs->step, SERVER_CROSS);
+	KUNIT_EXPECT_EQ(test, table_nr_declines, 1);
+	KUNIT_EXPECT_EQ(test, table_nr_prepared, 1);
 }
 
 /* TMR-01, ERR-14: the timer runs for the remaining time of a message. */
@@ -867,6 +999,8 @@ static struct kunit_case table_cases[] = {
 	KUNIT_CASE(a_first_contact_by_a_known_link_probes_the_group),
 	KUNIT_CASE(a_decline_is_sent_where_the_row_allows_it),
 	KUNIT_CASE(a_row_that_waits_says_what_for),
+	KUNIT_CASE(a_call_that_owns_the_lock_holds_no_device),
+	KUNIT_CASE(a_message_is_sent_once),
 	KUNIT_CASE(a_message_has_its_time),
 	KUNIT_CASE(a_service_without_any_answer_is_noted),
 	KUNIT_CASE(a_proposal_has_its_time),
