@@ -111,18 +111,24 @@ static void smc_listen_begin_child(struct smc_listener *listener, struct sock *l
 	smc_child_make_room(listener, NULL);
 }
 
+/* For calls, which may wait for the socket lock. */
 static struct sock *smc_listen_pop(struct sock *lsk)
 {
 	return smc_compat_csk_accept(smc_tcp_prot(lsk), lsk);
 }
 
-/* A later child queues the work item again. An aborted one does not end the queue. */
+/*
+ * A later child queues the work item again, and so does a call that owns the lock. An aborted child
+ * does not end the queue.
+ */
 static void smc_listen_run(struct smc_listener *listener, struct sock *lsk)
 {
 	struct sock *sk;
 
-	while (smc_listener_has_agreed(listener)) {
-		sk = smc_listen_pop(lsk);
+	while (smc_listener_has_agreed(listener) &&
+	       smc_sock_lock_work(lsk, SMC_MISSED_LISTEN)) {
+		sk = smc_tcp_take_child(lsk);
+		release_sock(lsk);
 		if (!sk)
 			return;
 		if (smc_tcp_child_is_agreed(sk))

@@ -757,6 +757,43 @@ static void smc_tcp_child_released(struct sock *sk)
 }
 
 /**
+ * smc_tcp_take_child() - take the oldest child from TCP's accept queue, for a work item
+ * @lsk: the listener
+ *
+ * TCP's accept() takes the lock itself, and so may wait for a call. It also charges the child to
+ * the memory control group of the task; a work item has none.
+ *
+ * Context: Process context. Expects the lock of @lsk held.
+ * Return: the child with the queue's reference; NULL if there is none, or TCP does not listen.
+ */
+struct sock *smc_tcp_take_child(struct sock *lsk)
+{
+	struct request_sock_queue *queue = &inet_csk(lsk)->icsk_accept_queue;
+	struct request_sock *req;
+	struct sock *sk;
+
+	sock_owned_by_me(lsk);
+	req = lsk->sk_state == TCP_LISTEN ? reqsk_queue_remove(queue, lsk) : NULL;
+	if (!req)
+		return NULL;
+	sk = req->sk;
+	spin_lock_bh(&queue->fastopenq.lock);
+	if (tcp_rsk(req)->tfo_listener) {
+		/* of Fast Open: TCP drops the request after the three-way handshake */
+		req->sk = NULL;
+		req = NULL;
+	}
+	spin_unlock_bh(&queue->fastopenq.lock);
+	/* reqsk_put() of newer kernels is not for modules */
+	if (req)
+		sock_gen_put(req_to_sk(req));
+	/* copies of the listener's */
+	spin_lock_init(&inet_csk(sk)->icsk_accept_queue.rskq_lock);
+	spin_lock_init(&inet_csk(sk)->icsk_accept_queue.fastopenq.lock);
+	return sk;
+}
+
+/**
  * smc_tcp_child_is_agreed() - check whether a child is to use SMC
  * @sk: the child
  *

@@ -28,6 +28,7 @@ bool smc_tcp_holds_payload(struct sock *sk);
 void smc_tcp_peer(const struct sock *sk, struct sockaddr_storage *addr);
 void smc_tcp_take_err(struct smc_sock *smc);
 
+struct sock *smc_tcp_take_child(struct sock *lsk);
 bool smc_tcp_child_is_agreed(const struct sock *sk);
 struct smc_sock *smc_tcp_adopt_child(struct sock *sk);
 void smc_tcp_watch(struct sock *sk);

@@ -44,6 +44,12 @@ static struct sock *listen_pop(const struct proto *prot, struct sock *lsk)
 	return sk;
 }
 
+static struct sock *listen_take(struct sock *lsk)
+{
+	sock_owned_by_me(lsk);
+	return listen_pop(NULL, lsk);
+}
+
 static struct smc_sock *listen_adopt(struct sock *sk)
 {
 	struct smc_listener *listener = rcu_access_pointer(inet_csk(sk)->icsk_ulp_data);
@@ -98,9 +104,14 @@ static void listen_queue(struct smc_sock *smc)
 	listen_nr_looked++;
 }
 
-/* The sock is never owned by another task. */
+/* A call may own the sock after some rounds. */
+static unsigned int listen_nr_free;
+
 static bool listen_lock(struct sock *sk, enum smc_missed what)
 {
+	if (!listen_nr_free)
+		return false;
+	listen_nr_free--;
 	lock_sock(sk);
 	return what == SMC_MISSED_LISTEN;
 }
@@ -145,6 +156,7 @@ static bool listen_get_syn(struct in6_addr *peer)
 #define smc_tcp_adopt_child listen_adopt
 #define smc_tcp_limit_backlog listen_mind_backlog
 #define smc_tcp_syn_peer listen_get_syn
+#define smc_tcp_take_child listen_take
 
 #include "../../../net/smc/sock/smc_listen.c"
 
@@ -188,6 +200,7 @@ static int listen_init(struct kunit *test)
 	listen_child_has_none = false;
 	listen_nr_queued = 0;
 	listen_pop_rc = 0;
+	listen_nr_free = UINT_MAX;
 	listen_nr_begun = 0;
 	listen_nr_dropped = 0;
 	listen_nr_looked = 0;
@@ -543,6 +556,29 @@ static void what_there_is_no_memory_for_is_not_left_in_the_queue(struct kunit *t
 	KUNIT_EXPECT_EQ(test, listen_nr_dropped, 2U);
 }
 
+/* A call may own the listener between two children, and then the others stay with TCP. */
+static void a_call_on_the_listener_delays_its_children_only(struct kunit *test)
+{
+	struct listen_lab *lab = test->priv;
+	struct smc_listener *listener;
+	struct sock *sk[2];
+
+	listen_start(test, lab, 4);
+	listener = rcu_access_pointer(lab->smc.listener);
+	sk[0] = listen_come(test, true);
+	sk[1] = listen_come(test, true);
+	listen_nr_free = 2;
+	listen_run(listener);
+	KUNIT_EXPECT_EQ(test, listen_nr_begun, 1U);
+	KUNIT_EXPECT_EQ(test, listen_nr_queued, 1U);
+	KUNIT_EXPECT_FALSE(test, sock_owned_by_user_nocheck(lab->smc.sk));
+	listen_nr_free = UINT_MAX;
+	listen_run(listener);
+	KUNIT_EXPECT_EQ(test, listen_nr_begun, 2U);
+	listen_end_child(test, sk[0], false);
+	listen_end_child(test, sk[1], false);
+}
+
 /* TCP may move children to another listener of the port (SO_REUSEPORT) without notice. */
 static void only_its_listener_gets_a_child_that_has_agreed(struct kunit *test)
 {
@@ -602,6 +638,7 @@ static struct kunit_case listen_cases[] = {
 	KUNIT_CASE(one_for_smc_between_others_is_taken_at_once),
 	KUNIT_CASE(accept_begins_a_handshake_that_it_finds),
 	KUNIT_CASE(what_there_is_no_memory_for_is_not_left_in_the_queue),
+	KUNIT_CASE(a_call_on_the_listener_delays_its_children_only),
 	KUNIT_CASE(only_its_listener_gets_a_child_that_has_agreed),
 	KUNIT_CASE(accept_ends_with_its_listener),
 	{}
