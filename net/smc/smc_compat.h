@@ -10,6 +10,7 @@
 #define SMC_COMPAT_H
 
 #include <linux/kconfig.h>
+#include <linux/local_lock.h>
 #include <linux/memcontrol.h>
 #include <linux/net.h>
 #include <linux/netdevice.h>
@@ -309,6 +310,12 @@ static inline struct net_device *smc_compat_dst_dev(struct dst_entry *dst)
 /* guard(spinlock_bh)(lock) */
 #ifndef SMC_HAVE_SPINLOCK_BH_GUARD
 DEFINE_LOCK_GUARD_1(spinlock_bh, spinlock_t, spin_lock_bh(_T->lock), spin_unlock_bh(_T->lock))
+#endif
+
+/* Older kernels have one lock for all bottom halves of a CPU with PREEMPT_RT. */
+#ifndef local_lock_nested_bh
+#define local_lock_nested_bh(lock) ((void)(lock))
+#define local_unlock_nested_bh(lock) ((void)(lock))
 #endif
 
 /* Older kernels copy in sendfile() and splice(). */

@@ -11,6 +11,7 @@
  * way of sk_prot_creator. That is TCP's from the start, so the reference belongs to the slot.
  * Otherwise a sock after fallback, or in TIME_WAIT, would pin the module.
  */
+#include <linux/local_lock.h>
 #include <linux/module.h>
 #include <net/protocol.h>
 #include <net/tcp.h>
@@ -35,6 +36,13 @@ static struct smc_tcp_kind {
 	struct smc_option_af af;	/* while it listens or connects */
 	struct inet_protosw protosw;
 } smc_tcp_kinds[2];
+
+/* See smc_tcp_answered_syn(). @task: NULL while no SYN is answered */
+struct smc_tcp_answer {
+	local_lock_t lock;
+	const struct sk_buff *syn;
+	const struct task_struct *task;
+};
 
 /* A socket of IPv6 that connects to IPv4 has a table that TCP shows nowhere else. */
 static struct smc_option_af smc_tcp_mapped;
@@ -529,8 +537,13 @@ void smc_tcp_watch(struct sock *sk)
 	write_unlock_bh(&sk->sk_callback_lock);
 }
 
-/* The SYN that TCP answers on this CPU; conn_request() runs without bottom halves. */
-static DEFINE_PER_CPU(const struct sk_buff *, smc_tcp_syn);
+/*
+ * The SYN that TCP answers on this CPU; conn_request() runs without bottom halves. With PREEMPT_RT
+ * these are tasks that may preempt each other: the lock admits one of them, and @task tells others.
+ */
+static DEFINE_PER_CPU(struct smc_tcp_answer, smc_tcp_answer) = {
+	.lock = INIT_LOCAL_LOCK(lock),
+};
 
 static struct sock *smc_tcp_find_request(const struct sock *sk, const struct sk_buff *syn)
 {
@@ -569,9 +582,12 @@ static int smc_tcp_answer_syn(struct sock *sk, struct sk_buff *skb)
 {
 	int rc;
 
-	this_cpu_write(smc_tcp_syn, skb);
+	local_lock_nested_bh(&smc_tcp_answer.lock);
+	this_cpu_write(smc_tcp_answer.syn, skb);
+	this_cpu_write(smc_tcp_answer.task, current);
 	rc = smc_tcp_kind_of(sk)->af.tcp->conn_request(sk, skb);
-	this_cpu_write(smc_tcp_syn, NULL);
+	this_cpu_write(smc_tcp_answer.task, NULL);
+	local_unlock_nested_bh(&smc_tcp_answer.lock);
 	smc_tcp_disown_request(sk, skb);
 	return rc;
 }
@@ -586,7 +602,9 @@ static int smc_tcp_answer_syn(struct sock *sk, struct sk_buff *skb)
  */
 const struct sk_buff *smc_tcp_answered_syn(void)
 {
-	return this_cpu_read(smc_tcp_syn);
+	if (this_cpu_read(smc_tcp_answer.task) != current)
+		return NULL;
+	return this_cpu_read(smc_tcp_answer.syn);
 }
 
 /**

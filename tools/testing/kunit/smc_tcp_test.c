@@ -567,8 +567,11 @@ static void listener_end(struct kunit *test, struct socket *sock, struct smc_lis
 
 static struct sock *listener_pop(struct kunit *test, struct socket *sock)
 {
-	struct sock *sk = smc_compat_csk_accept(smc_tcp_prot(sock->sk), sock->sk);
+	struct sock *sk;
 
+	lock_sock(sock->sk);
+	sk = smc_tcp_take_child(sock->sk);
+	release_sock(sock->sk);
 	KUNIT_ASSERT_NOT_NULL(test, sk);
 	return sk;
 }
@@ -893,6 +896,25 @@ static void close_01_a_fin_on_tcp_has_no_effect(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, nr_woken, 0U);
 }
 
+/* With PREEMPT_RT a task that answers a SYN may be preempted by another one on its CPU. */
+static void opt_04_only_the_task_that_answers_a_syn_sees_it(struct kunit *test)
+{
+	const struct sk_buff *syn = (void *)test, *own, *other, *later;
+
+	local_bh_disable();
+	this_cpu_write(smc_tcp_answer.syn, syn);
+	this_cpu_write(smc_tcp_answer.task, current);
+	own = smc_tcp_answered_syn();
+	this_cpu_write(smc_tcp_answer.task, &init_task);
+	other = smc_tcp_answered_syn();
+	this_cpu_write(smc_tcp_answer.task, NULL);
+	later = smc_tcp_answered_syn();
+	local_bh_enable();
+	KUNIT_EXPECT_PTR_EQ(test, own, syn);
+	KUNIT_EXPECT_NULL(test, other);
+	KUNIT_EXPECT_NULL(test, later);
+}
+
 static struct kunit_case cases[] = {
 	KUNIT_CASE(a_new_sock_is_tcps_and_has_a_state),
 	KUNIT_CASE(gen_06_nothing_of_ours_is_left_on_a_sock_of_tcp),
@@ -916,6 +938,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(amb_54_a_decline_before_the_watch_is_seen),
 	KUNIT_CASE(amb_54_what_comes_behind_the_end_is_no_payload),
 	KUNIT_CASE(close_01_a_fin_on_tcp_has_no_effect),
+	KUNIT_CASE(opt_04_only_the_task_that_answers_a_syn_sees_it),
 	{}
 };
 
