@@ -271,6 +271,7 @@ struct genl_family smc_netlink_family = {
 	.version	= SMC_GENL_FAMILY_VERSION,
 	.module		= THIS_MODULE,
 	.netnsok	= true,
+	.parallel_ops	= true,
 	.ops		= smc_netlink_ops,
 	.n_ops		= ARRAY_SIZE(smc_netlink_ops),
 	.mcgrps		= smc_netlink_groups,

@@ -242,6 +242,7 @@ static struct genl_family smc_pnetid_family = {
 	.version	= SMCR_GENL_FAMILY_VERSION,
 	.module		= THIS_MODULE,
 	.netnsok	= true,
+	.parallel_ops	= true,
 	.maxattr	= SMC_PNETID_MAX,
 	.policy		= smc_pnetid_policy,
 	.ops		= smc_pnetid_ops,

@@ -8,7 +8,7 @@
 unsigned int smc_net_id __read_mostly;
 
 /**
- * smc_net_init() - prepare the containers of a namespace
+ * smc_net_init() - prepare the containers and locks of a namespace
  * @net: a new namespace
  *
  * There is nothing to undo: they are empty when the namespace ends.
@@ -22,6 +22,7 @@ int smc_net_init(struct net *net)
 
 	sn->spare.max = &sn->set.spare_mem;
 	spin_lock_init(&sn->idle_lock);
+	mutex_init(&sn->change_lock);
 	INIT_LIST_HEAD(&sn->idle_lgrs);
 	xa_init_flags(&sn->socks, XA_FLAGS_ALLOC | XA_FLAGS_LOCK_BH | XA_FLAGS_ACCOUNT);
 	return 0;

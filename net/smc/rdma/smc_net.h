@@ -9,6 +9,7 @@
 #include <linux/bitops.h>
 #include <linux/list.h>
 #include <linux/minmax.h>
+#include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
@@ -177,6 +178,7 @@ struct smc_pernet {
 	struct list_head idle_lgrs;		/* groups without connections, the oldest first */
 	int nr_idle_lgrs;
 	bool is_ending;				/* its groups end */
+	struct mutex change_lock;		/* serialises changes of option, pnet and policy */
 	struct smc_option_net *option;		/* smc_option.c; allocated on first use */
 	struct smc_fallback_log *fallback_log;	/* smc_fallback.c; allocated on first use */
 	struct smc_peer_memory *peer_memory;	/* smc_peer.c; allocated on first use */

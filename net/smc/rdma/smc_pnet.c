@@ -22,12 +22,11 @@ struct smc_pnet_table {
 	struct smc_pnet_entry entry[];
 };
 
-/* Serialises changes in all namespaces. */
-static DEFINE_MUTEX(smc_pnet_lock);
-
 static struct smc_pnet_table *smc_pnet_current(const struct net *net)
 {
-	return rcu_dereference_protected(smc_net(net)->pnet, lockdep_is_held(&smc_pnet_lock));
+	const struct smc_pernet *sn = smc_net(net);
+
+	return rcu_dereference_protected(sn->pnet, lockdep_is_held(&sn->change_lock));
 }
 
 /* A copy of @old, which may be NULL, with room for @more entries; NULL without memory. */
@@ -76,7 +75,7 @@ int smc_pnet_add(struct net *net, const struct smc_pnet_entry *more, unsigned in
 	unsigned int i, had;
 	int rc = 0;
 
-	guard(mutex)(&smc_pnet_lock);
+	guard(mutex)(&smc_net(net)->change_lock);
 	table = smc_pnet_copy(smc_pnet_current(net), nr);
 	if (!table)
 		return -ENOMEM;
@@ -110,7 +109,7 @@ int smc_pnet_remove(struct net *net, const struct smc_pnet_id *id)
 	struct smc_pnet_table *table;
 	unsigned int had;
 
-	guard(mutex)(&smc_pnet_lock);
+	guard(mutex)(&smc_net(net)->change_lock);
 	table = smc_pnet_copy(smc_pnet_current(net), 0);
 	if (!table)
 		return -ENOMEM;
@@ -132,7 +131,7 @@ int smc_pnet_remove(struct net *net, const struct smc_pnet_id *id)
  */
 void smc_pnet_flush(struct net *net)
 {
-	guard(mutex)(&smc_pnet_lock);
+	guard(mutex)(&smc_net(net)->change_lock);
 	smc_pnet_replace(net, NULL);
 }
 

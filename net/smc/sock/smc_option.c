@@ -49,7 +49,7 @@ enum smc_option_bit {
 /**
  * struct smc_option_net - the netfilter hook of a namespace
  * @net: the namespace; const
- * @is_hooked: there is one; protected by smc_option_mutex
+ * @is_hooked: there is one; protected by &smc_pernet.change_lock
  * @work: removes it when it is unneeded
  */
 struct smc_option_net {
@@ -57,8 +57,6 @@ struct smc_option_net {
 	bool is_hooked;
 	struct delayed_work work;
 };
-
-static DEFINE_MUTEX(smc_option_mutex);
 
 /* All listeners have the same; NULL before the first. */
 static bool (*smc_option_withholds)(const struct sock *sk);
@@ -224,15 +222,16 @@ static void smc_option_unhook(struct work_struct *work)
 {
 	struct smc_option_net *on = container_of(to_delayed_work(work), struct smc_option_net,
 						 work);
+	struct smc_pernet *sn = smc_net(on->net);
 
-	mutex_lock(&smc_option_mutex);
-	if (!xa_empty(&smc_net(on->net)->socks)) {
+	mutex_lock(&sn->change_lock);
+	if (!xa_empty(&sn->socks)) {
 		schedule_delayed_work(&on->work, SMC_OPTION_HOOK_TIME);
 	} else if (on->is_hooked) {
 		nf_unregister_net_hooks(on->net, smc_option_hooks, ARRAY_SIZE(smc_option_hooks));
 		on->is_hooked = false;
 	}
-	mutex_unlock(&smc_option_mutex);
+	mutex_unlock(&sn->change_lock);
 }
 
 static struct smc_option_net *smc_option_new_net(struct net *net)
@@ -256,7 +255,7 @@ static void smc_option_prepare(struct net *net)
 	struct smc_option_net *on;
 
 	/* without the mutex smc_option_unhook() may see no socket now, and remove the hook next */
-	mutex_lock(&smc_option_mutex);
+	mutex_lock(&sn->change_lock);
 	on = sn->option ?: smc_option_new_net(net);
 	sn->option = on;
 	if (on && !on->is_hooked &&
@@ -264,7 +263,7 @@ static void smc_option_prepare(struct net *net)
 		on->is_hooked = true;
 		schedule_delayed_work(&on->work, SMC_OPTION_HOOK_TIME);
 	}
-	mutex_unlock(&smc_option_mutex);
+	mutex_unlock(&sn->change_lock);
 }
 
 /**

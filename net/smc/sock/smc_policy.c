@@ -35,16 +35,15 @@ struct smc_policy_table {
 	struct smc_policy_entry *entry[];
 };
 
-/* Serialises changes in all namespaces. */
-static DEFINE_MUTEX(smc_policy_lock);
-
 static bool smc_policy_drain;
 module_param_named(drain, smc_policy_drain, bool, 0644);
 MODULE_PARM_DESC(drain, "new connections of all network namespaces use TCP");
 
 static struct smc_policy_table *smc_policy_current(const struct net *net)
 {
-	return rcu_dereference_protected(smc_net(net)->policy, lockdep_is_held(&smc_policy_lock));
+	const struct smc_pernet *sn = smc_net(net);
+
+	return rcu_dereference_protected(sn->policy, lockdep_is_held(&sn->change_lock));
 }
 
 /* Publishes @table, or none if it is NULL. Frees the present one, not its entries. */
@@ -127,7 +126,7 @@ int smc_policy_add(struct net *net, const struct smc_policy_rule *rule, u32 befo
 	unsigned int at;
 	int rc;
 
-	guard(mutex)(&smc_policy_lock);
+	guard(mutex)(&smc_net(net)->change_lock);
 	old = smc_policy_current(net);
 	rc = smc_policy_check_add(old, rule, before);
 	if (rc)
@@ -163,7 +162,7 @@ int smc_policy_remove(struct net *net, u32 id)
 	struct smc_policy_entry *entry;
 	unsigned int i, at;
 
-	guard(mutex)(&smc_policy_lock);
+	guard(mutex)(&smc_net(net)->change_lock);
 	old = smc_policy_current(net);
 	at = old ? smc_policy_place(old, id) : 0;
 	if (!old || at == old->nr)
@@ -190,7 +189,7 @@ void smc_policy_flush(struct net *net)
 	struct smc_policy_table *old;
 	unsigned int i;
 
-	guard(mutex)(&smc_policy_lock);
+	guard(mutex)(&smc_net(net)->change_lock);
 	old = smc_policy_current(net);
 	/* entries before the table, which names them */
 	rcu_assign_pointer(smc_net(net)->policy, NULL);

@@ -25,6 +25,7 @@ static struct net_device *pnet_port_netdev(struct ib_device *ibdev, u8 port)
 }
 
 static struct pernet_operations pnet_net_ops = {
+	.init = smc_net_init,
 	.id = &smc_net_id,
 	.size = sizeof(struct smc_pernet),
 };

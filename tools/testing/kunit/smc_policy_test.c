@@ -9,6 +9,7 @@
 #include "../../../net/smc/sock/smc_policy.c"
 
 static struct pernet_operations policy_net_ops = {
+	.init = smc_net_init,
 	.id = &smc_net_id,
 	.size = sizeof(struct smc_pernet),
 };
