@@ -10,8 +10,11 @@
  *
  * The wait holds RTNL, which belongs to the caller of the notifier. It is for the RNICs, not for
  * the peer's host, takes a round trip, and ends after SMC_MTU_WAIT_MS on a path that loses packets.
+ * The owner of a namespace can repeat such changes, so a host waits for one part in SMC_MTU_SHARE
+ * of the time, beside a few changes in a row. A change without the wait may cost a link.
  */
 #include <linux/delay.h>
+#include <linux/jiffies.h>
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
 #include <rdma/ib_addr.h>
@@ -22,6 +25,8 @@
 
 #define SMC_MTU_WAIT_MS		500
 #define SMC_MTU_STEP_US		500
+#define SMC_MTU_SHARE		20
+#define SMC_MTU_SAVED_MS	1000	/* of waiting, not used before */
 #define SMC_MTU_SHORT		256	/* fits each MTU of a port */
 
 /* What to do with the queues at a port. */
@@ -92,15 +97,29 @@ static bool smc_mtu_do(const struct net_device *ndev, enum smc_mtu_step step)
 	return is_so;
 }
 
+/* In jiffies; no change waits earlier. Protected by RTNL. */
+static u64 smc_mtu_next_wait;
+
+static void smc_mtu_wait(const struct net_device *ndev)
+{
+	u64 begin = get_jiffies_64(), until = begin + msecs_to_jiffies(SMC_MTU_WAIT_MS);
+	u64 saved = SMC_MTU_SHARE * msecs_to_jiffies(SMC_MTU_SAVED_MS);
+
+	ASSERT_RTNL();
+	if (time_before64(begin, smc_mtu_next_wait))
+		return;
+	while (smc_mtu_do(ndev, SMC_MTU_CHECK) && time_before64(get_jiffies_64(), until))
+		usleep_range(SMC_MTU_STEP_US, 2 * SMC_MTU_STEP_US);
+	smc_mtu_next_wait = max(smc_mtu_next_wait, begin - min(begin, saved)) +
+			    SMC_MTU_SHARE * (get_jiffies_64() - begin);
+}
+
 static void smc_mtu_prepare(const struct net_device *ndev)
 {
-	unsigned long until = jiffies + msecs_to_jiffies(SMC_MTU_WAIT_MS);
-
 	smc_mtu_do(ndev, SMC_MTU_SHORTEN);
 	/* a write that was planned before is posted by now */
 	synchronize_net();
-	while (smc_mtu_do(ndev, SMC_MTU_CHECK) && time_before(jiffies, until))
-		usleep_range(SMC_MTU_STEP_US, 2 * SMC_MTU_STEP_US);
+	smc_mtu_wait(ndev);
 }
 
 /* The change has been made, or refused. */

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * How long a change of MTU waits for writes that never complete. There is one port, whose queues
+ * are faked.
+ */
+#include "smc_kunit.h"
+#include <linux/rtnetlink.h>
+#include <net/net_namespace.h>
+
+#include "../../../net/smc/smc_compat.h"
+#include "../../../net/smc/rdma/smc_wr.h"
+
+static struct smc_ib_dev mtu_dev;
+static struct smc_wr_slot mtu_slot;
+static unsigned int mtu_nr_looks;
+
+static struct smc_ib_dev *mtu_next_dev(struct smc_ib_dev *prev)
+{
+	return prev ? NULL : &mtu_dev;
+}
+
+static struct net_device *mtu_netdev(struct ib_device *ibdev, u32 port)
+{
+	struct net_device *ndev = init_net.loopback_dev;
+
+	dev_hold(ndev);
+	return ndev;
+}
+
+#define smc_compat_ib_netdev mtu_netdev
+#define smc_ib_next_dev mtu_next_dev
+#define smc_ib_recheck() ((void)0)
+#define smc_wr_await(...) ((void)mtu_nr_looks++)
+#define smc_wr_fit(...) ((void)0)
+
+#include "../../../net/smc/rdma/smc_mtu.c"
+
+static int mtu_init(struct kunit *test)
+{
+	struct smc_wr *wr = kunit_kzalloc(test, sizeof(*wr), GFP_KERNEL);
+
+	if (!wr)
+		return -ENOMEM;
+	mtu_dev.nr_ports = 1;
+	spin_lock_init(&mtu_dev.lock);
+	INIT_LIST_HEAD(&mtu_dev.watches);
+	wr->end.port = 1;
+	wr->slots = &mtu_slot;
+	wr->nr_slots = 1;
+	set_bit(SMC_WR_IS_OPEN, &wr->flags);
+	list_add(&wr->watch.node, &mtu_dev.watches);
+	mtu_slot.is_posted = true;
+	mtu_slot.nr_bytes = SMC_MTU_SHORT + 1;
+	smc_mtu_next_wait = 0;
+	return 0;
+}
+
+/* Return: how often a change of MTU looked whether the writes have completed. */
+static unsigned int mtu_change(void)
+{
+	mtu_nr_looks = 0;
+	rtnl_lock();
+	smc_mtu_prepare(init_net.loopback_dev);
+	rtnl_unlock();
+	return mtu_nr_looks;
+}
+
+static void a_change_does_not_wait_for_short_writes(struct kunit *test)
+{
+	mtu_slot.nr_bytes = SMC_MTU_SHORT;
+	KUNIT_EXPECT_EQ(test, mtu_change(), 0);
+	KUNIT_EXPECT_EQ(test, mtu_change(), 0);
+	/* and uses up nothing */
+	mtu_slot.nr_bytes = SMC_MTU_SHORT + 1;
+	KUNIT_EXPECT_GT(test, mtu_change(), 1);
+}
+
+/* RTNL belongs to the whole host, and the owner of any namespace may change an MTU. */
+static void changes_in_a_row_wait_for_a_limited_time(struct kunit *test)
+{
+	u64 used = SMC_MTU_SHARE * msecs_to_jiffies(SMC_MTU_WAIT_MS);
+	unsigned int i;
+
+	for (i = 0; i < SMC_MTU_SAVED_MS / SMC_MTU_WAIT_MS; i++)
+		KUNIT_EXPECT_GT(test, mtu_change(), 1);
+	/* what is saved is used up, or one more time at most */
+	mtu_change();
+	for (i = 0; i < 5; i++)
+		KUNIT_EXPECT_EQ(test, mtu_change(), 0);
+	/* time has passed */
+	smc_mtu_next_wait -= 2 * used;
+	KUNIT_EXPECT_GT(test, mtu_change(), 1);
+}
+
+static struct kunit_case mtu_cases[] = {
+	KUNIT_CASE(a_change_does_not_wait_for_short_writes),
+	KUNIT_CASE(changes_in_a_row_wait_for_a_limited_time),
+	{}
+};
+
+static struct kunit_suite mtu_suite = {
+	.name = "smc_mtu",
+	.init = mtu_init,
+	.test_cases = mtu_cases,
+};
+
+kunit_test_suite(mtu_suite);
