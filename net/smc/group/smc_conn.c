@@ -358,7 +358,7 @@ void smc_conn_open(struct smc_conn *conn)
 
 /**
  * smc_conn_adopt() - move a child's memory charge to the control group of accept()'s caller
- * @conn: of a child that was made by a kernel thread
+ * @conn: of a child that was made by a kernel thread; a peer may have ended it since
  *
  * Context: Task that accepts. Takes conn->lock.
  */

@@ -29,7 +29,7 @@
  *   state_lock may be taken with lgr->lock or the lock of smc_lgrs held. Inside is only the lock of
  *   the idle groups. Waiters of a group are woken after it was released. The state is also read
  *   without it.
- *   conn->lock guards the account: accept() may change the payer.
+ *   conn->lock guards the account: accept() may change the payer while the connection ends.
  */
 #include <linux/etherdevice.h>
 #include <linux/hashtable.h>
@@ -245,8 +245,7 @@ static void lgr_free(struct smc_link_group *lgr)
 		smc_buf_free(buf);
 	smc_buf_pool_free(&lgr->sends);
 	smc_buf_pool_free(&lgr->rmbs);
-	if (lgr->account.sk.sk_prot)
-		smc_mem_close(&lgr->account);
+	smc_mem_close(&lgr->account);
 	xa_release(&smc_lgrs, lgr_index(lgr->serial));
 	xa_destroy(&lgr->conns);
 	mutex_destroy(&lgr->lock);
@@ -1152,9 +1151,7 @@ static u32 conn_dirty_bytes(const struct smc_conn *conn)
 
 static void conn_release_rings(struct smc_conn *conn, struct smc_link_group *lgr)
 {
-	guard(spinlock_bh)(&conn->lock);
-	smc_mem_uncharge(&conn->account);
-	/* nothing is charged any more */
+	lockdep_assert_held(&conn->lock);
 	conn->rmbe.dirty = conn_dirty_bytes(conn);
 	if (conn->is_peer_done)
 		smc_buf_put(&lgr->rmbs, &conn->rmbe);
@@ -1173,13 +1170,17 @@ void smc_conn_release(struct smc_conn *conn)
 {
 	struct smc_link_group *lgr = conn->lgr;
 
+	scoped_guard(spinlock_bh, &conn->lock) {
+		/* accept() may still find the connection, see smc_conn_adopt() */
+		smc_mem_close(&conn->account);
+		if (lgr)
+			conn_release_rings(conn, lgr);
+	}
 	if (lgr) {
-		conn_release_rings(conn, lgr);
 		conn->ops.event(conn, SMC_EV_RINGS_FREE);
 		conn->lgr = NULL;
 		smc_lgr_put(lgr);
 	}
-	smc_mem_close(&conn->account);
 	sock_put(conn->sk);
 	smc_conn_drop(conn);
 }

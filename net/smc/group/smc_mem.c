@@ -113,15 +113,22 @@ void smc_mem_open(struct smc_account *account, const struct sock *sk)
 
 /**
  * smc_mem_close() - close an account
- * @account: what is charged to it is uncharged
+ * @account: what is charged to it is uncharged; nothing happens if it is not open
  *
- * Context: Any context but hard interrupt. The caller is the only user of @account.
+ * Context: Any context but hard interrupt. The caller excludes other users of @account.
  */
 void smc_mem_close(struct smc_account *account)
 {
-	smc_mem_uncharge(account);
-	sk_mem_reclaim_final(&account->sk);
-	mem_cgroup_put(smc_compat_sk_memcg(&account->sk));
+	struct sock *sk = &account->sk;
+
+	if (!sk->sk_prot)
+		return;
+	sk_mem_uncharge(sk, account->charged);
+	account->charged = 0;
+	sk_mem_reclaim_final(sk);
+	mem_cgroup_put(smc_compat_sk_memcg(sk));
+	smc_compat_sk_set_memcg(sk, NULL);
+	sk->sk_prot = NULL;
 }
 
 /**
@@ -198,18 +205,6 @@ void *smc_mem_zalloc(const struct sock *sk, size_t size)
 }
 
 /**
- * smc_mem_uncharge() - uncharge all that is charged
- * @account: the account
- *
- * Context: Any context but hard interrupt. The caller is the only user of @account.
- */
-void smc_mem_uncharge(struct smc_account *account)
-{
-	sk_mem_uncharge(&account->sk, account->charged);
-	account->charged = 0;
-}
-
-/**
  * smc_mem_settle() - charge an account for memory that exists, also beyond the limits
  * @account: the account
  * @total: bytes in all, more or less than before
@@ -238,7 +233,7 @@ void smc_mem_settle(struct smc_account *account, u32 total)
 
 /**
  * smc_mem_adopt() - move a sock to the control group of the task that accepts it
- * @sk: TCP's sock, or that of an account
+ * @sk: TCP's sock, or that of an account; nothing happens if that is closed
  * @used: bytes of its charge that are in use
  *
  * Its charge moves from its old group, if any, to the new one, even beyond the limits, as
@@ -249,10 +244,13 @@ void smc_mem_settle(struct smc_account *account, u32 total)
  */
 void smc_mem_adopt(struct sock *sk, u32 used)
 {
-	struct mem_cgroup *from = smc_compat_sk_memcg(sk);
-	struct mem_cgroup *to = smc_compat_memcg_get();
 	int bytes = PAGE_ALIGN(sk->sk_forward_alloc + (long)used);
+	struct mem_cgroup *from, *to;
 
+	if (!sk->sk_prot)
+		return;
+	from = smc_compat_sk_memcg(sk);
+	to = smc_compat_memcg_get();
 	if (from == to)
 		goto put;
 	smc_compat_sk_set_memcg(sk, to);

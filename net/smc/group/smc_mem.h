@@ -24,7 +24,6 @@ void smc_mem_close(struct smc_account *account);
 u32 smc_mem_fit(const struct smc_account *account, u32 bytes);
 int smc_mem_charge(struct smc_account *account, u32 total);
 void *smc_mem_zalloc(const struct sock *sk, size_t size);
-void smc_mem_uncharge(struct smc_account *account);
 void smc_mem_settle(struct smc_account *account, u32 total);
 void smc_mem_adopt(struct sock *sk, u32 used);
 

@@ -15,8 +15,6 @@ static void core_unmap(struct smc_buf *buf, struct smc_wr *wr, unsigned int link
 #define smc_buf_map_link	core_map
 #define smc_buf_unmap	core_unmap
 
-/* Wraps the real function and records which socket is charged. */
-static void core_uncharge(struct smc_account *account);
 static int core_charge(struct smc_account *account, u32 total);
 
 /* no traces */
@@ -25,7 +23,6 @@ static int core_charge(struct smc_account *account, u32 total);
 #define trace_smc_lgr_down(...)	((void)0)
 #define trace_smc_link_up(...)	((void)0)
 
-#define smc_mem_uncharge core_uncharge
 #define smc_mem_charge core_charge
 
 #include "../../../net/smc/proto/smc_clc_nego.h"
@@ -43,7 +40,6 @@ static unsigned int core_nr_compared, core_nr_steps;
 #include "../../../net/smc/group/smc_terminate.c"
 #include "../../../net/smc/group/smc_conn.c"
 
-#undef smc_mem_uncharge
 #undef smc_mem_charge
 
 #define CORE_SIZE	SMC_BUF_MIN_SIZE
@@ -115,19 +111,6 @@ struct core_conn {
 	unsigned int nr_closed;
 	unsigned int nr_free;
 };
-
-static struct core_conn *core_who_pays(struct smc_account *account)
-{
-	struct smc_conn *conn = container_of(account, struct smc_conn, account);
-
-	return container_of(conn->sk, struct core_conn, sk);
-}
-
-static void core_uncharge(struct smc_account *account)
-{
-	core_who_pays(account)->charged -= account->charged;
-	smc_mem_uncharge(account);
-}
 
 /* What a case holds; the suite's exit releases it. */
 struct core_lab {
@@ -346,8 +329,10 @@ static void core_event(struct smc_conn *conn, u32 events)
 		cc->nr_missing++;
 	if (events & SMC_EV_CLOSED)
 		cc->nr_closed++;
-	if (events & SMC_EV_RINGS_FREE)
+	if (events & SMC_EV_RINGS_FREE) {
+		cc->charged = conn->account.charged;
 		cc->nr_free++;
+	}
 }
 
 /* As a message that is posted, and its completion. */
@@ -409,7 +394,6 @@ static struct core_conn *core_new_conn(struct kunit *test, struct smc_link_group
 	core_take_element(test, &lgr->rmbs, &cc->conn->rmbe);
 	core_take_element(test, &lgr->sends, &cc->conn->sndbuf);
 	KUNIT_ASSERT_EQ(test, smc_mem_charge(&cc->conn->account, 2 * CORE_SIZE), 0);
-	cc->charged = cc->conn->account.charged;
 	return cc;
 }
 
@@ -424,6 +408,7 @@ static struct core_conn *core_join(struct kunit *test, struct smc_link *link)
 	link->lgr->nr_conns++;
 	spin_unlock_bh(&link->lgr->state_lock);
 	KUNIT_ASSERT_EQ(test, smc_conn_join(cc->conn, link->lgr, link), 0);
+	cc->charged = cc->conn->account.charged;
 	return cc;
 }
 
@@ -1767,7 +1752,6 @@ static void peer_03_the_end_of_a_group_cuts_its_connections(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_conn_join(late->conn, lgr, link), -ECONNABORTED);
 	smc_buf_put(&lgr->rmbs, &late->conn->rmbe);
 	smc_buf_put(&lgr->sends, &late->conn->sndbuf);
-	core_uncharge(&late->conn->account);
 	smc_conn_put(late->conn);
 }
 

@@ -5,6 +5,34 @@
  */
 #include "smc_kunit.h"
 
+#include "../../../net/smc/smc_compat.h"
+
+/* Control groups of a case; the core does not use the pointers while nothing is charged. */
+static struct mem_group {
+	int refs;
+} mem_groups[2];
+
+/* Of the task that accepts, in a case that sets it */
+static struct mem_group *mem_task_group;
+
+#define mem_group_of(memcg)	((struct mem_group *)(memcg))
+
+static struct mem_cgroup *mem_get_task_group(void)
+{
+	if (mem_task_group)
+		mem_task_group->refs++;
+	return (struct mem_cgroup *)mem_task_group;
+}
+
+static void mem_put_group(struct mem_cgroup *memcg)
+{
+	if (memcg)
+		mem_group_of(memcg)->refs--;
+}
+
+#define smc_compat_memcg_get	mem_get_task_group
+#define mem_cgroup_put		mem_put_group
+
 #include "../../../net/smc/group/smc_mem.c"
 
 #define MEM_ELEM	(64 * 1024)
@@ -104,10 +132,10 @@ static void rings_are_charged_once_and_given_back(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, smc_mem_charge(account, MEM_ELEM), 0);
 	KUNIT_EXPECT_EQ(test, mem_total() - before, PAGE_ALIGN(3 * MEM_ELEM));
 
-	smc_mem_uncharge(account);
+	smc_mem_close(account);
 	KUNIT_EXPECT_EQ(test, mem_total(), before);
 	KUNIT_EXPECT_EQ(test, account->sk.sk_forward_alloc, 0);
-	smc_mem_uncharge(account);
+	smc_mem_close(account);
 	KUNIT_EXPECT_EQ(test, mem_total(), before);
 }
 
@@ -172,7 +200,7 @@ static void parts_of_a_page_add_up(struct kunit *test)
 	for (i = 1; i <= 8; i++)
 		KUNIT_ASSERT_EQ(test, smc_mem_charge(account, i * PAGE_SIZE / 4), 0);
 	KUNIT_EXPECT_EQ(test, mem_total() - before, 2 * PAGE_SIZE);
-	smc_mem_uncharge(account);
+	smc_mem_close(account);
 	KUNIT_EXPECT_EQ(test, mem_total(), before);
 	KUNIT_EXPECT_EQ(test, account->sk.sk_forward_alloc, 0);
 }
@@ -185,7 +213,7 @@ static void the_largest_rings_do_not_overflow(struct kunit *test)
 	/* both of size code 15 */
 	KUNIT_ASSERT_EQ(test, smc_mem_charge(account, 1U << 30), 0);
 	KUNIT_EXPECT_EQ(test, mem_total() - before, 1L << 30);
-	smc_mem_uncharge(account);
+	smc_mem_close(account);
 	KUNIT_EXPECT_EQ(test, mem_total(), before);
 }
 
@@ -208,7 +236,7 @@ static void above_the_limit_nothing_is_charged(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_mem_charge(account, 128 * MEM_ELEM), -ENOMEM);
 	KUNIT_EXPECT_EQ(test, mem_total() - before, n * MEM_ELEM);
 	KUNIT_EXPECT_EQ(test, account->sk.sk_forward_alloc, 0);
-	smc_mem_uncharge(account);
+	smc_mem_close(account);
 	KUNIT_EXPECT_EQ(test, mem_total(), before);
 }
 
@@ -247,9 +275,43 @@ static void what_is_charged_stays_when_an_account_changes_hands(struct kunit *te
 	local_bh_enable();
 	KUNIT_EXPECT_PTR_EQ(test, smc_compat_sk_memcg(&account->sk), smc_compat_sk_memcg(c->sk));
 	KUNIT_EXPECT_EQ(test, mem_total() - before, PAGE_ALIGN(MEM_ELEM));
-	smc_mem_uncharge(account);
+	smc_mem_close(account);
 	KUNIT_EXPECT_EQ(test, mem_total(), before);
 }
+
+#ifdef SMC_HAVE_SK_MEMCG
+/* A peer may reset a child between its handshake and accept(). */
+static void a_closed_account_is_not_adopted(struct kunit *test)
+{
+	struct smc_account *account = mem_account(test);
+	unsigned int i;
+
+	/* nothing is charged: the account moves with its reference */
+	mem_groups[0].refs = 1;
+	mem_groups[1].refs = 0;
+	smc_compat_sk_set_memcg(&account->sk, (struct mem_cgroup *)&mem_groups[0]);
+	mem_task_group = &mem_groups[1];
+	local_bh_disable();
+	smc_mem_adopt(&account->sk, 0);
+	local_bh_enable();
+	KUNIT_EXPECT_EQ(test, mem_groups[0].refs, 0);
+	KUNIT_EXPECT_EQ(test, mem_groups[1].refs, 1);
+	KUNIT_EXPECT_PTR_EQ(test, mem_group_of(smc_compat_sk_memcg(&account->sk)),
+			    &mem_groups[1]);
+
+	/* the reference goes once, and none comes after it */
+	smc_mem_close(account);
+	mem_task_group = &mem_groups[0];
+	local_bh_disable();
+	smc_mem_adopt(&account->sk, 0);
+	local_bh_enable();
+	smc_mem_close(account);
+	mem_task_group = NULL;
+	for (i = 0; i < ARRAY_SIZE(mem_groups); i++)
+		KUNIT_EXPECT_EQ_MSG(test, mem_groups[i].refs, 0, "group %u", i);
+	KUNIT_EXPECT_NULL(test, smc_compat_sk_memcg(&account->sk));
+}
+#endif
 
 static void limits_are_in_order_and_leave_most_of_the_memory(struct kunit *test)
 {
@@ -271,6 +333,9 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(above_the_limit_nothing_is_charged),
 	KUNIT_CASE(an_account_is_one_of_smc),
 	KUNIT_CASE(what_is_charged_stays_when_an_account_changes_hands),
+#ifdef SMC_HAVE_SK_MEMCG
+	KUNIT_CASE(a_closed_account_is_not_adopted),
+#endif
 	KUNIT_CASE(limits_are_in_order_and_leave_most_of_the_memory),
 	{}
 };

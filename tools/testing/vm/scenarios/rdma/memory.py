@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import socket
+import struct
 import threading
 
 from common import serve
@@ -323,6 +324,59 @@ def accepted(t, n):
     left(t, s, c)
 
 
+def late_server(h, port, n):
+    """Accepts what has ended before, in another group than that of the listener."""
+    join("behind")
+    ls = h.listen(port, backlog=256)
+    join("ahead")
+    h.gate("accept")
+    for _ in range(n):
+        h.accept(ls).close()
+    join("")
+    ls.close()
+
+
+def resets_all(h, port, n):
+    socks = [h.connect(port) for _ in range(n)]
+    h.mark("connected")
+    h.gate("reset")
+    for s in socks:
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        s.close()
+
+
+def dying(vm):
+    """Groups that were removed, but still have a reference."""
+    for line in vm.read(f"{CGROUP}/cgroup.stat").split("\n"):
+        if line.startswith("nr_dying_descendants "):
+            return int(line.split()[1])
+    raise AssertionError("no nr_dying_descendants in cgroup.stat")
+
+
+def reset_before_accept(t, n):
+    """Both groups have all their references, and no more, when accept() finds ended children."""
+    had = dying(t.a)
+    for name in ("behind", "ahead"):
+        cgroup(t.a, name)
+    s = t.half(t.a, late_server, port=5320, n=n)
+    s.expect("listening", t.left())
+    c = t.half(t.b, resets_all, port=5320, n=n)
+    c.expect("connected", t.left())
+    rings = n * RINGS
+    t.wait(lambda: sock_mem(t.a, "behind") >= rings * 8 // 10, "rings charged to the listener", 20)
+    c.gate("reset")
+    t.wait_all(c)
+    t.wait(lambda: sock_mem(t.a, "behind") < rings * 3 // 10, "rings given back", 30)
+    s.gate("accept")
+    t.wait_all(s)
+    t.no_sockets(t.a, 5320)
+    for name in ("behind", "ahead"):
+        t.equal(sock_mem(t.a, name), 0, f"bytes charged to {name}")
+        # files that the group has read keep it, too
+        t.a.run(f"echo 1G > {CGROUP}/{name}/memory.reclaim; rmdir {CGROUP}/{name}")
+    t.wait(lambda: dying(t.a) <= had, "both groups are gone", 30)
+
+
 def at_the_limit(t, port, size, n):
     """A connection beyond the limit of the client's group is TCP, and no process is killed.
 
@@ -526,7 +580,7 @@ def run(t):
             cgroup(vm, name)
         t.set(vm, rmb_idle_ms=3600000, rmem=RINGS // 2, wmem=RINGS // 2)
     for part in (reserved, charged, given_back, whole_regions, held_by_few, charged_first, bounded,
-                 accepted, at_the_limit_of_a_listener, above_the_mark):
+                 accepted, reset_before_accept, at_the_limit_of_a_listener, above_the_mark):
         t.step(part.__name__)
         part(t, n)
     # the application's sizes: others would fit the group
