@@ -491,8 +491,10 @@ static bool conn_detach(struct smc_conn *conn)
  */
 void smc_conn_arm(struct smc_conn *conn, struct timer_list *timer, unsigned long expires)
 {
-	if (!mod_timer(timer, expires))
-		smc_conn_get(conn);
+	/* first: the timer may expire at once, and drop its reference */
+	smc_conn_get(conn);
+	if (mod_timer(timer, expires))
+		smc_conn_put(conn);
 }
 
 /**

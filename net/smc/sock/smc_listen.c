@@ -87,6 +87,7 @@ static void smc_listen_begin_child(struct smc_listener *listener, struct sock *l
 				   struct sock *sk)
 {
 	unsigned long defer_end = jiffies + smc_listen_defer_time(lsk);
+	const struct smc_sock *lsmc;
 	struct smc_sock *smc = NULL;
 	struct smc_child *child;
 
@@ -104,8 +105,9 @@ static void smc_listen_begin_child(struct smc_listener *listener, struct sock *l
 	smc->child = child;
 	rcu_read_lock();
 	/* an option may have excluded SMC after the listener offered it */
-	if (smc_sk(lsk))
-		smc->fallback = smc_sk(lsk)->fallback;
+	lsmc = smc_sk(lsk);
+	if (lsmc)
+		smc->fallback = READ_ONCE(lsmc->fallback);
 	rcu_read_unlock();
 	smc_hs_begin_server(smc);
 	smc_child_make_room(listener, NULL);

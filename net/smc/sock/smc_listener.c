@@ -102,14 +102,16 @@ void smc_listener_forget(struct smc_listener *listener)
 
 /**
  * smc_listener_queue() - queue the work item that takes children off TCP
- * @listener: a listener that has not ended
+ * @listener: the listener, valid under RCU or a reference; without references its work item has
+ *	      taken out all children, and nothing happens
  * @wq: the queue
  *
  * Context: Any context.
  */
 void smc_listener_queue(struct smc_listener *listener, struct workqueue_struct *wq)
 {
-	refcount_inc(&listener->refs);
+	if (!refcount_inc_not_zero(&listener->refs))
+		return;
 	if (!queue_work(wq, &listener->work))
 		smc_listener_put(listener);
 }

@@ -179,6 +179,23 @@ void smc_sock_get(struct smc_sock *smc)
 	refcount_inc(&smc->refs);
 }
 
+/*
+ * The same for code that found the state under RCU. Return: false if nobody uses the state any
+ * more; its sock may be another socket's by now.
+ */
+static bool smc_sock_get_used(struct smc_sock *smc)
+{
+	struct sock *sk = smc->sk;
+
+	/* memory of socks stays a sock's for the RCU read section */
+	if (!refcount_inc_not_zero(&sk->sk_refcnt))
+		return false;
+	if (refcount_inc_not_zero(&smc->refs))
+		return true;
+	sock_put(sk);
+	return false;
+}
+
 /**
  * smc_sock_put() - undo smc_sock_get()
  * @smc: the state
@@ -349,13 +366,15 @@ EXPORT_SYMBOL_GPL(smc_sock_for_each);
 
 /**
  * smc_sock_queue() - queue the work item of the handshake now
- * @smc: the socket, referenced until the work function returns
+ * @smc: the socket, valid under RCU or a reference, and referenced until the work function returns;
+ *	 nothing happens without users
  *
- * Context: Any context.
+ * Context: Any context but hard interrupt.
  */
 void smc_sock_queue(struct smc_sock *smc)
 {
-	smc_sock_get(smc);
+	if (!smc_sock_get_used(smc))
+		return;
 	/* a pending item has its own reference */
 	if (mod_delayed_work(smc_hs_wq, &smc->hs_work, 0))
 		smc_sock_put(smc);
@@ -363,7 +382,8 @@ void smc_sock_queue(struct smc_sock *smc)
 
 /**
  * smc_sock_queue_delayed() - queue the work item of the handshake, unless it is pending
- * @smc: the socket, referenced until the work function returns
+ * @smc: the socket, which the caller references or has locked; referenced until the work function
+ *	 returns
  * @delay_jiffies: from now; an earlier event is not delayed
  *
  * Context: Any context.
@@ -377,7 +397,8 @@ void smc_sock_queue_delayed(struct smc_sock *smc, unsigned long delay_jiffies)
 
 /**
  * smc_sock_queue_grow() - queue &smc_sock.grow_work, which is not queued
- * @smc: the socket, referenced until the work function returns or is cancelled
+ * @smc: the socket, which the caller references; referenced until the work function returns or is
+ *	 cancelled
  *
  * Context: Any context.
  */
@@ -421,7 +442,7 @@ void smc_sock_pend(struct smc_conn *conn, enum smc_pending what)
 
 /**
  * smc_sock_queue_listen() - queue the transfer of children from TCP's accept queue
- * @smc: a socket; nothing happens if it does not listen
+ * @smc: a socket, valid under RCU or a reference; nothing happens if it does not listen
  *
  * Context: Any context.
  */

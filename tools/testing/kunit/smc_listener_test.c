@@ -212,6 +212,24 @@ static void a_work_item_that_is_queued_has_one_reference(struct kunit *test)
 	smc_listener_put(listener);
 }
 
+/* TCP's callbacks find it under RCU, perhaps late. */
+static void a_listener_without_references_gets_no_work(struct kunit *test)
+{
+	struct smc_listener *listener = listener_begin(test);
+	bool is_pending;
+	int refs;
+
+	listener_close(listener);
+	rcu_read_lock();
+	smc_listener_put(listener);
+	smc_listener_queue(listener, system_unbound_wq);
+	is_pending = work_pending(&listener->work);
+	refs = refcount_read(&listener->refs);
+	rcu_read_unlock();
+	KUNIT_EXPECT_FALSE(test, is_pending);
+	KUNIT_EXPECT_EQ(test, refs, 0);
+}
+
 static const struct {
 	unsigned int nr;
 	unsigned long bytes;
@@ -416,6 +434,7 @@ static struct kunit_case listener_cases[] = {
 	KUNIT_CASE(accept_has_children_in_the_order_in_which_they_are_ready),
 	KUNIT_CASE(a_listener_outlives_its_socket_while_children_are_under_way),
 	KUNIT_CASE(a_work_item_that_is_queued_has_one_reference),
+	KUNIT_CASE(a_listener_without_references_gets_no_work),
 	KUNIT_CASE(large_rings_leave_room_for_a_burst),
 	KUNIT_CASE(one_that_is_larger_than_the_room_stays),
 	KUNIT_CASE(a_child_in_tcps_queue_keeps_its_listener),

@@ -382,6 +382,35 @@ static void a_work_item_that_is_queued_keeps_state_and_sock(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, refcount_read(&sk->sk_refcnt), 1);
 }
 
+/* Code that found the state under RCU may be late. */
+static void a_state_without_users_gets_no_work(struct kunit *test)
+{
+	struct smc_sock *smc = sock_state(test);
+	struct sock *sk = test->priv;
+	bool is_pending[2];
+	int refs, sk_refs;
+
+	complete_all(&sock_go_on);
+	rcu_read_lock();
+	smc_sock_detach(sk);
+	smc_sock_queue(smc);
+	is_pending[0] = delayed_work_pending(&smc->hs_work);
+	refs = refcount_read(&smc->refs);
+	sk_refs = refcount_read(&sk->sk_refcnt);
+	/* nor if the sock is gone, or another socket's */
+	refcount_set(&sk->sk_refcnt, 0);
+	smc_sock_queue(smc);
+	is_pending[1] = delayed_work_pending(&smc->hs_work);
+	refcount_set(&sk->sk_refcnt, 1);
+	rcu_read_unlock();
+	KUNIT_EXPECT_FALSE(test, is_pending[0]);
+	KUNIT_EXPECT_FALSE(test, is_pending[1]);
+	KUNIT_EXPECT_EQ(test, refs, 0);
+	KUNIT_EXPECT_EQ(test, sk_refs, 1);
+	sock_flush();
+	KUNIT_EXPECT_EQ(test, sock_nr_hs, 0U);
+}
+
 /* A call may hold the lock for any time. */
 static void a_work_item_does_not_wait_for_a_call(struct kunit *test)
 {
@@ -602,6 +631,7 @@ static struct kunit_case sock_cases[] = {
 	KUNIT_CASE(sock_diag_sees_each_socket_once),
 	KUNIT_CASE_SLOW(one_more_socket_costs_the_same_with_any_number),
 	KUNIT_CASE(a_work_item_that_is_queued_keeps_state_and_sock),
+	KUNIT_CASE(a_state_without_users_gets_no_work),
 	KUNIT_CASE(a_work_item_does_not_wait_for_a_call),
 	KUNIT_CASE(a_call_on_plain_tcp_delays_a_dropped_connection_only),
 	KUNIT_CASE(events_of_a_dropped_connection_outlive_the_state),
