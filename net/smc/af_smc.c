@@ -160,9 +160,15 @@ static void smc_close(struct sock *sk, long timeout)
 	if (smc && smc_sock_listener(smc))
 		smc_listen_stop(smc);
 	if (!smc || smc->phase == SMC_PHASE_IDLE) {
-		if (smc)
+		/* TCP's close() returns to this module */
+		__module_get(THIS_MODULE);
+		if (smc) {
+			/* a SYN-ACK must not begin a handshake on a sock that TCP orphans */
+			smc_tcp_leave(smc);
 			release_sock(sk);
+		}
 		smc_tcp_prot(sk)->close(sk, timeout);
+		module_put(THIS_MODULE);
 		return;
 	}
 	if (smc->phase == SMC_PHASE_SMC) {

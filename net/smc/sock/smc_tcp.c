@@ -48,9 +48,10 @@ struct smc_tcp_answer {
 static struct smc_option_af smc_tcp_mapped;
 static DEFINE_MUTEX(smc_tcp_mapped_mutex);
 
+/* Not by sk_prot: a listener that is closed meanwhile has TCP's. */
 static struct smc_tcp_kind *smc_tcp_kind_of(const struct sock *sk)
 {
-	return &smc_tcp_kinds[READ_ONCE(sk->sk_prot) == &smc_tcp_kinds[1].our.prot];
+	return &smc_tcp_kinds[sk->sk_family == AF_INET6];
 }
 
 static void smc_tcp_init_child(const struct request_sock *req, struct sock *sk,
@@ -347,10 +348,12 @@ void smc_tcp_become(struct smc_sock *smc, enum smc_decline reason)
 }
 
 /**
- * smc_tcp_leave() - remove SMC from a closed socket whose SMC part has ended
- * @smc: the socket; invalid afterwards unless the caller has a reference
+ * smc_tcp_leave() - remove SMC from a socket that TCP closes next
+ * @smc: the socket, whose SMC part has ended; invalid afterwards unless the caller has a reference
  *
  * TCP's own close may take long, or never end without memory for a FIN. It must not pin the module.
+ * TCP destroys a closed sock by itself. So nothing of ours may act on one, and no event of a sock
+ * without a state reaches us.
  *
  * Context: Process context. Expects the socket lock held.
  */
@@ -709,12 +712,14 @@ void smc_tcp_limit_backlog(struct sock *sk, bool is_listening)
 
 /*
  * Initialise a child, an unpublished copy of its listener, whose lock is not held. Most children
- * are plain TCP from the start.
+ * are plain TCP from the start. So are those of a listener that is closed meanwhile: the copy may
+ * have our ULP, but no state, or TCP's struct proto.
  */
 static void smc_tcp_init_child(const struct request_sock *req, struct sock *sk,
 			       const gfp_t priority)
 {
 	struct inet_connection_sock *icsk = inet_csk(sk);
+	bool is_ours = sk->sk_prot_creator == &smc_tcp_kind_of(sk)->our.prot;
 	struct smc_listener *listener = NULL;
 	const struct smc_sock *smc;
 
@@ -722,7 +727,7 @@ static void smc_tcp_init_child(const struct request_sock *req, struct sock *sk,
 	rcu_read_lock();
 	smc = rcu_dereference_raw(icsk->icsk_ulp_data);
 	/* both sides sent the option and a listener of ours answered, OPT-08 */
-	if (smc_option_was_asked(req))
+	if (is_ours && smc && smc_option_was_asked(req))
 		listener = rcu_dereference(smc->listener);
 	if (!smc_listener_expect(listener))
 		listener = NULL;
@@ -743,7 +748,8 @@ static void smc_tcp_init_child(const struct request_sock *req, struct sock *sk,
 	smc_tcp_unwatch(sk);
 	smc_option_withdraw(sk);
 	/* the reference of our struct proto; the listener has another one */
-	module_put(THIS_MODULE);
+	if (is_ours)
+		module_put(THIS_MODULE);
 }
 
 static void smc_tcp_released(struct sock *sk)
@@ -869,5 +875,7 @@ void smc_tcp_shutdown(struct sock *sk, int how)
 int smc_tcp_disconnect(struct sock *sk)
 {
 	sock_owned_by_me(sk);
+	/* TCP would not destroy it any more */
+	WARN_ON_ONCE(sock_flag(sk, SOCK_DEAD));
 	return smc_tcp_prot(sk)->disconnect(sk, O_NONBLOCK);
 }

@@ -14,6 +14,7 @@
 #include "../../../net/smc/smc_compat.h"
 #include "../../../net/smc/sock/smc_fallback.h"
 #include "../../../net/smc/sock/smc_listener.h"
+#include "../../../net/smc/sock/smc_option.h"
 #include "../../../net/smc/rdma/smc_net.h"
 #include "../../../net/smc/rdma/smc_path.h"
 #include "../../../net/smc/rdma/smc_peer.h"
@@ -72,6 +73,10 @@ static void tcp_wake_error(struct sock *sk)
 	smc_wake_error(sk);
 }
 
+/* A child without a request of TCP */
+static bool tcp_is_asked;
+
+#define smc_option_was_asked(req)	(tcp_is_asked || smc_option_was_asked(req))
 #define smc_net_prepare(...)		((void)0)
 #define smc_peer_prepare(...)		((void)0)
 #define smc_fallback_prepare(...)	((void)0)
@@ -688,6 +693,52 @@ static void a_child_of_one_that_listens_no_more_is_tcps(struct kunit *test)
 	tcp_close(sk, 0);
 }
 
+/* TCP copies a listener without its lock. The copy may be half ours and half TCP's. */
+static void a_child_of_one_that_leaves_is_tcps(struct kunit *test)
+{
+	struct sock *sk = tcp_new(test, IPPROTO_TCP)->sk;
+	struct proto *our = &smc_tcp_kinds[0].our.prot;
+	int had;
+
+	rcu_barrier();
+	had = module_refcount(THIS_MODULE);
+	tcp_is_asked = true;
+	/* the copy had TCP's struct proto, and so no reference on the module */
+	inet_csk(sk)->icsk_ulp_ops = &smc_ulp_sock;
+	smc_tcp_init_child(NULL, sk, GFP_KERNEL);
+	expect_plain(test, sk);
+	KUNIT_EXPECT_EQ(test, module_refcount(THIS_MODULE), had);
+	/* it had ours */
+	__module_get(THIS_MODULE);
+	inet_csk(sk)->icsk_ulp_ops = &smc_ulp_sock;
+	sk->sk_prot = our;
+	sk->sk_prot_creator = our;
+	smc_tcp_init_child(NULL, sk, GFP_KERNEL);
+	expect_plain(test, sk);
+	KUNIT_EXPECT_EQ(test, module_refcount(THIS_MODULE), had);
+	tcp_is_asked = false;
+}
+
+/* close() of a connecting socket; the SYN-ACK comes before TCP's part of it. */
+static void a_socket_that_tcp_closes_begins_no_handshake(struct kunit *test)
+{
+	struct socket *server = tcp_listen(test, IPPROTO_SMC);
+	struct smc_listener *listener = listener_of(test, server);
+	struct socket *client = tcp_new(test, IPPROTO_SMC);
+	struct sockaddr_in addr;
+
+	KUNIT_ASSERT_GT(test, kernel_getsockname(server, (struct sockaddr *)&addr), 0);
+	lock_sock(client->sk);
+	smc_tcp_leave(state_of(client));
+	release_sock(client->sk);
+	KUNIT_EXPECT_EQ(test, kernel_connect(client, (struct sockaddr *)&addr, sizeof(addr), 0),
+			0);
+	KUNIT_EXPECT_NULL(test, state_of(client));
+	KUNIT_EXPECT_EQ(test, READ_ONCE(nr_queued), 0U);
+	listener_end(test, server, listener);
+	smc_listener_put(listener);
+}
+
 /* accept() takes the others, and the counts are right in any order. */
 static void one_for_smc_between_others_is_counted(struct kunit *test)
 {
@@ -930,6 +981,8 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(an_unaccepted_child_is_dropped_in_time),
 	KUNIT_CASE(children_without_smc_are_born_with_nothing_of_ours),
 	KUNIT_CASE(a_child_of_one_that_listens_no_more_is_tcps),
+	KUNIT_CASE(a_child_of_one_that_leaves_is_tcps),
+	KUNIT_CASE(a_socket_that_tcp_closes_begins_no_handshake),
 	KUNIT_CASE(one_for_smc_between_others_is_counted),
 	KUNIT_CASE(children_that_are_ready_take_places_of_the_backlog),
 	KUNIT_CASE(opt_08_a_child_counts_what_its_client_was_offered),

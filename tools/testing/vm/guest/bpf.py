@@ -1,23 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0
 """BPF programs and maps by the bpf() system call, without compiler or library."""
 import ctypes
+import fcntl
 import os
 import struct
 
 libc = ctypes.CDLL(None, use_errno=True)
-SYS_BPF = 321  # x86-64
+SYS_BPF, SYS_PERF_EVENT_OPEN = 321, 298  # x86-64
 MAP_CREATE, MAP_LOOKUP, MAP_UPDATE, MAP_DELETE = 0, 1, 2, 3
 PROG_LOAD, PROG_ATTACH, PROG_DETACH = 5, 8, 9
 # kinds of maps, programs and places to attach to, as in linux/bpf.h
 ARRAY, SOCKHASH = 2, 18
-CGROUP_SOCK = 9
+KPROBE, CGROUP_SOCK = 2, 9
 AT_SOCK_CREATE, AT_SOCK_RELEASE = 2, 34
 SOCK_OPS, SK_SKB, SK_MSG, CGROUP_SOCK_ADDR, CGROUP_SOCKOPT = 13, 14, 16, 18, 25
 AT_SOCK_OPS, AT_STREAM_VERDICT, AT_MSG_VERDICT, AT_CONNECT4 = 3, 5, 7, 10
 AT_GETSOCKOPT, AT_SETSOCKOPT = 21, 22
 # values of struct bpf_sock_ops.op
 ACTIVE_ESTABLISHED, PASSIVE_ESTABLISHED = 4, 5
-MAP_LOOKUP_ELEM, SOCK_HASH_UPDATE = 1, 70  # helpers
+MAP_LOOKUP_ELEM, SOCK_HASH_UPDATE, PROBE_READ_KERNEL = 1, 70, 113  # helpers
 SOCK_PROTOCOL = 12  # in struct bpf_sock
 
 
@@ -154,6 +155,37 @@ def take_established(fd):
     head = copy(6, 1) + load(2, 6, 0) + jump_if(2, ACTIVE_ESTABLISHED, 2)
     head += jump_if(2, PASSIVE_ESTABLISHED, 1) + jump(len(body) // 8)
     return load_prog(SOCK_OPS, head + body + mov(0, 1) + EXIT)
+
+
+def value(dst, fd):
+    """dst = the only value of a map"""
+    return insn(0x18, dst, 2, imm=fd) + insn(0)
+
+
+def spin(copies):
+    """A program for at_function() that copies 32 MiB COPIES times, with interrupts on."""
+    size = 32 << 20
+    fd = bpf(MAP_CREATE, struct.pack("<IIII", ARRAY, 4, size, 1))
+    once = value(1, fd) + mov(2, size) + value(3, fd) + call(PROBE_READ_KERNEL)
+    prog = load_prog(KPROBE, once * copies + answer(0))
+    os.close(fd)
+    return prog
+
+
+def at_function(prog, name):
+    """Run a program whenever the kernel enters a function, until the descriptor is closed."""
+    with open("/sys/bus/event_source/devices/kprobe/type", encoding="ascii") as f:
+        kind = int(f.read())
+    func = ctypes.create_string_buffer(name.encode())
+    attr = struct.pack("<IIQQQQQIIQQ", kind, 72, 0, 0, 0, 0, 0, 0, 0, ctypes.addressof(func), 0)
+    buf = ctypes.create_string_buffer(attr, len(attr))
+    fd = libc.syscall(SYS_PERF_EVENT_OPEN, buf, -1, 0, -1, 8)
+    if fd < 0:
+        err = ctypes.get_errno()
+        raise OSError(err, f"perf_event_open({name}): {os.strerror(err)}")
+    fcntl.ioctl(fd, 0x40042408, prog)   # PERF_EVENT_IOC_SET_BPF
+    fcntl.ioctl(fd, 0x2400)             # PERF_EVENT_IOC_ENABLE
+    return fd
 
 
 def go_elsewhere(ip):

@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0
 """A connection is aborted from either side: linger time 0, a killed process, a closed listener.
 
+Also before it is one: a reset in the handshake, close() while the SYN-ACK comes.
+
 covers: ABRT-01 ABRT-13
 """
 import errno
+import os
 import select
 import socket
 import struct
 import time
 
+import bpf
 from common import aborts, is_reset, keep_answering, keep_asking, requests, serve, serve_any
 
 
@@ -61,6 +65,82 @@ def handshakes_reset(t):
     t.no_sockets(t.a, 5010)
 
 
+def slow_close(h, seconds):
+    """TCP's part of close() takes SECONDS from here on, until the result is closed."""
+    copies = 1
+    while True:
+        prog = bpf.spin(copies)
+        fd = bpf.at_function(prog, "tcp_close")
+        os.close(prog)
+        s = h.socket()
+        start = time.monotonic()
+        s.close()
+        took = time.monotonic() - start
+        if took >= seconds:
+            return fd
+        os.close(fd)
+        h.check(copies < 100, f"{copies} copies take {took} s")
+        copies = max(copies + 1, int(1.2 * copies * seconds / took))
+
+
+def round_trip(h, port):
+    """The seconds of a connect() at most: on a busy host the machines wait for each other."""
+    most = 0
+    for _ in range(5):
+        start = time.monotonic()
+        h.connect(port, family="tcp").close()
+        most = max(most, time.monotonic() - start)
+    return most
+
+
+def closes_at_once(h, port, count):
+    """The SYN-ACK comes between our part of close() and TCP's, or in some cases before."""
+    delay = 0.05 + 3 * round_trip(h, port)
+    fd = slow_close(h, delay)
+    nr_before = 0
+    for _ in range(count):
+        s = h.socket()
+        s.setblocking(False)
+        h.equal(s.connect_ex((h.config["peer4"], port)), errno.EINPROGRESS, "connect()")
+        start = time.monotonic()
+        s.close()
+        nr_before += time.monotonic() - start < delay
+    os.close(fd)
+    return nr_before
+
+
+def passive_opens(vm):
+    """Connections of clients whose three-way handshake is complete."""
+    names, values = [line.split() for line in vm.read("/proc/net/snmp").split("\n")
+                     if line.startswith("Tcp:")]
+    return int(values[names.index("PassiveOpens")])
+
+
+def orphans(vm):
+    words = vm.read("/proc/net/sockstat").split()
+    return int(words[words.index("orphan") + 1])
+
+
+def closed_while_connecting(t):
+    """A client leaves nothing that closes while the SYN-ACK comes."""
+    s = t.half(t.a, serve_any, port=5011)
+    s.expect("listening")
+    had = passive_opens(t.a)
+    c = t.half(t.b, closes_at_once, port=5011, count=20)
+    t.wait_all(c)
+    # TCP answers one that comes later by a reset
+    t.wait(lambda: passive_opens(t.a) - had - 5 - c.value >= 2, "SYN-ACKs that met close()", 5)
+    t.no_sockets(t.b, 5011)
+    t.wait(lambda: not orphans(t.b), "no orphan of TCP is left", 20)
+    t.wait_all(t.half(t.b, requests, port=5011))
+    s.gate("stop")
+    t.wait_all(s)
+    t.no_sockets(t.a, 5011)
+    if t.family == "smc":
+        t.pair.unload(t.b.name)
+        t.load(t.b)
+
+
 def listener_goes(t, seconds):
     s = t.half(t.a, never_accepts, port=5008, seconds=seconds)
     s.expect("listening")
@@ -94,6 +174,8 @@ def run(t):
     t.no_sockets(t.b, 5009)
     t.step(handshakes_reset.__doc__)
     handshakes_reset(t)
+    t.step(closed_while_connecting.__doc__)
+    closed_while_connecting(t)
     # nothing is left behind that a new connection would meet
     t.rdma_start()
     t.both(serve, requests, 5008, sargs={"count": 20}, cargs={"n": 20})
