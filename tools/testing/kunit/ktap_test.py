@@ -6,6 +6,7 @@ import re
 import unittest
 
 import ktap
+from smcvm.splats import race_of_others
 
 GOOD = """\
 SMC-KUNIT begin
@@ -146,6 +147,16 @@ SMC-KUNIT unloaded
 """).replace("SMC-KUNIT leaks\n",
              "SMC-KUNIT leaks\n    0xffffffffa0000126\n")
         self.fails(text, "leak:     smc_f+0x26 [smc_kunit]")
+
+    def test_race_of_others(self):
+        report = ["BUG: KCSAN: data-race in tcp_poll / tcp_rcv_established", "",
+                  "read to 0xffff888006d8a018 of 4 bytes by task 411 on cpu 1:",
+                  " tcp_poll+0x5c/0x3b0", "value changed: 0x00000001 -> 0x00000002", "=" * 66]
+        self.assertEqual(race_of_others(report + ["next"]), len(report))
+        self.assertEqual(race_of_others(report[:-1]), 0)
+        self.assertEqual(race_of_others(["WARNING: CPU: 0"] + report[1:]), 0)
+        for ours in (" smc_poll+0x1f/0x80 [smc]", " smc_diag_dump+0x1f/0x80 [smc_diag]"):
+            self.assertEqual(race_of_others(report[:4] + [ours] + report[4:]), 0)
 
     def test_splats(self):
         for text in (

@@ -12,7 +12,7 @@ import time
 
 from . import kernel
 from .kernel import BenchError
-from .splats import SPLAT
+from .splats import SPLAT, race_of_others
 
 # Splats without meaning here: the modules are not signed, Pair.leaks() repeats the scans of
 # kmemleak, and scenarios make allocations fail, including those of debugging aids: without
@@ -20,6 +20,8 @@ from .splats import SPLAT
 HARMLESS = re.compile(r"module verification failed|kmemleak: \d+ new suspected|"
                       r"kmemleak: Cannot allocate a scan area|"
                       r"ref_tracker: memory allocation failure")
+
+LONGEST = 200   # lines of a report
 
 # Seconds after which a machine of the stock kernel on an idle host counts as hung; see Pair.
 LIMIT = 120
@@ -487,9 +489,12 @@ class Machine:
         out = []
         quiet = 0
         for i, m in enumerate(log):
-            if i >= quiet and SPLAT.search(m["text"]) and not HARMLESS.search(m["text"]):
-                out.append("\n".join(x["text"] for x in log[i:i + 60]))
-                quiet = i + 60
+            if i < quiet or not SPLAT.search(m["text"]) or HARMLESS.search(m["text"]):
+                continue
+            lines = [x["text"] for x in log[i:i + LONGEST]]
+            quiet = i + (race_of_others(lines) or 60)
+            if not race_of_others(lines):
+                out.append("\n".join(lines[:60]))
         return out
 
     def judge(self):

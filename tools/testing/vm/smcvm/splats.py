@@ -54,3 +54,23 @@ SPLAT = re.compile("|".join([
     # from the agent of a machine
     r"kernel messages lost",
 ]))
+
+RACE = re.compile(r"\bBUG: KCSAN:")
+OURS = re.compile(r"\[smc(_diag)?\]")
+RULE = "=" * 60
+
+
+def race_of_others(lines):
+    """The length of the report that LINES begin with, if it is of a race without our functions.
+
+    KCSAN also reports races of TCP and of soft-RoCE. 0 for all else, a report without an end
+    among them.
+    """
+    if not RACE.search(lines[0]):
+        return 0
+    for i, line in enumerate(lines):
+        if OURS.search(line):
+            return 0
+        if RULE in line:
+            return i + 1
+    return 0
