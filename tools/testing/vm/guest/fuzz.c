@@ -2,29 +2,35 @@
 /*
  * Random calls on AF_SMC sockets.
  *
- * usage: fuzz SEED SECONDS OWN-ADDRESS PEER-ADDRESS
+ * usage: fuzz SEED OWN-ADDRESS PEER-ADDRESS
  *
  * Operation: WORKERS processes of THREADS threads each. The threads of a
- * process share a table of descriptors, so that calls race with close() and
- * shutdown() of the same socket. Each process tries to listen on a port of its
- * own and connects to those of all processes here and at the peer, so that many
- * connections use RDMA. A ticker interrupts calls that sleep. Each thread has an
- * io_uring, whose requests run in parallel.
+ * process share a table of descriptors, and half of their calls use the same
+ * one, so that calls race on one socket. Each process tries to listen on a port of
+ * its own and connects to those of all processes here and at the peer, so that many
+ * connections use RDMA. A ticker interrupts calls that last and chooses another
+ * descriptor. Each thread has an io_uring, whose requests run in parallel. Some
+ * buffers are in pages that come late, by userfaultfd.
  *
- * A thread counts its calls in memory that the parent reads. A call that does
- * not end within STILL seconds fails the run; the parent prints the call and
- * where in the kernel it sleeps. The same seed gives each thread the same
- * sequence of choices, but not the same interleaving.
+ * A thread has its last calls in memory that the parent reads. The run fails if
+ * a call does not end within STILL seconds, if a process does not end within
+ * STILL seconds after its kill, or if the kernel logs a fault. Then the parent
+ * prints the last calls of all threads, and where in the kernel those sleep that
+ * do not go on. The same seed gives each thread the same sequence of choices, but
+ * not the same interleaving.
  *
- * At the end it prints one line for each kind of call: calls, successes.
+ * SIGTERM ends the run: clocks of emulated machines are slow on a busy host. At the
+ * end it prints one line for each kind of call: calls, successes.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <liburing.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,14 +40,22 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <linux/inet_diag.h>
+#include <linux/netlink.h>
+#include <linux/sock_diag.h>
 #include <linux/sockios.h>
+#include <linux/tls.h>
+#include <linux/userfaultfd.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 
@@ -54,15 +68,33 @@
 #define SLOTS		32
 #define PORT		7700
 #define STILL		90
-#define TICK_US		20000
-#define CONNECT_TICKS	150
+#define TICK_US		10000
+#define CONNECT_TICKS	300
 #define BUF_LEN		(96 * 1024)
 #define RING_LEN	16
 #define RING_WAITING	48
+#define LOG_LEN		24
+#define LOG_FDS		2
+#define LATE_PAGES	8
+#define LATE_PAGE	4096
+#define LATE_TICKS	50
 #define ARRAY_LEN(a)	(sizeof(a) / sizeof((a)[0]))
+
+/* One call of a thread. */
+struct entry {
+	double at;		/* seconds; 0: none */
+	int call;
+	int nr_fds;
+	int fds[LOG_FDS];	/* its first descriptors */
+	int about[2];		/* level and name of an option, or flags */
+	bool has_ended;
+	long rc;
+	int err;
+};
 
 struct thread {
 	uint64_t rnd;
+	struct entry *now;	/* the present call */
 	int worker;
 	struct io_uring ring;
 	int nr_waiting;		/* requests of the ring under way */
@@ -79,19 +111,26 @@ struct call {
 /* The state of a thread that the parent reads. */
 struct seen {
 	uint64_t nr_calls;
-	int call;
 	pid_t tid;
+	struct entry log[LOG_LEN];
 };
 
 static struct shared {
 	struct seen seen[WORKERS][THREADS];
+	pid_t pids[WORKERS];
+	double end;		/* when the run ended */
 	uint64_t tried[64];
 	uint64_t worked[64];
 } *shared;
 
 static int slots[SLOTS];
+static int hot;		/* the slot that half of the calls use */
 static char *buf;	/* ends at an inaccessible page */
+static char *late;	/* pages that come late */
+static int late_fd;	/* their userfaultfd */
 static int file_fd;
+static int epoll_fd;	/* one for all threads */
+static int home_fd;	/* the network namespace that all begin in */
 static struct in_addr own, peer;
 static pthread_t threads[THREADS];
 
@@ -113,10 +152,25 @@ static bool one_in(struct thread *t, uint32_t n)
 	return !below(t, n);
 }
 
-/* A descriptor of the table; another thread may be closing it. */
+/* A descriptor of the table, usually an open one; another thread may be closing it. */
 static int any_fd(struct thread *t)
 {
-	return __atomic_load_n(&slots[below(t, SLOTS)], __ATOMIC_RELAXED);
+	int at, fd = -1, i;
+
+	for (i = 0; fd < 0 && i < 3; i++) {
+		at = one_in(t, 2) ? __atomic_load_n(&hot, __ATOMIC_RELAXED) : (int)below(t, SLOTS);
+		fd = __atomic_load_n(&slots[at], __ATOMIC_RELAXED);
+	}
+	if (t->now->nr_fds < LOG_FDS)
+		t->now->fds[t->now->nr_fds++] = fd;
+	return fd;
+}
+
+/* Adds numbers to the log of a call. */
+static void about(struct thread *t, int first, int second)
+{
+	t->now->about[0] = first;
+	t->now->about[1] = second;
 }
 
 /* Replaces an old descriptor of the table by a new one. */
@@ -140,6 +194,8 @@ static char *some_buf(struct thread *t, size_t *len)
 	*len = one_in(t, 3) ? below(t, BUF_LEN) : likely[below(t, ARRAY_LEN(likely))];
 	if (one_in(t, 20))
 		return buf + BUF_LEN - *len / 2;
+	if (one_in(t, 20))
+		return late + below(t, LATE_PAGES) * LATE_PAGE - below(t, 8);
 	if (one_in(t, 200))
 		return (char *)(uintptr_t)rnd(t);
 	return buf + BUF_LEN - *len;
@@ -185,7 +241,10 @@ static int send_flags(struct thread *t)
 
 	while (one_in(t, 2))
 		f |= one_in(t, 8) ? flags[below(t, ARRAY_LEN(flags))] : flags[below(t, 3)];
-	return one_in(t, 100) ? (int)rnd(t) : f;
+	if (one_in(t, 100))
+		f = rnd(t);
+	about(t, 0, f);
+	return f;
 }
 
 static int recv_flags(struct thread *t)
@@ -196,7 +255,10 @@ static int recv_flags(struct thread *t)
 
 	while (one_in(t, 2))
 		f |= flags[below(t, ARRAY_LEN(flags))];
-	return one_in(t, 100) ? (int)rnd(t) : f;
+	if (one_in(t, 100))
+		f = rnd(t);
+	about(t, 0, f);
+	return f;
 }
 
 /* Making and ending */
@@ -236,6 +298,9 @@ static long call_shutdown(struct thread *t)
 
 static long call_dup(struct thread *t)
 {
+	/* the new descriptor replaces one that others use */
+	if (one_in(t, 4))
+		return dup2(any_fd(t), any_fd(t));
 	return keep(t, one_in(t, 2) ? dup(any_fd(t)) : fcntl(any_fd(t), F_DUPFD_CLOEXEC, 5));
 }
 
@@ -278,6 +343,27 @@ static long call_connect(struct thread *t)
 	socklen_t len = some_addr(t, &addr, false);
 
 	return connect(any_fd(t), (struct sockaddr *)&addr, len);
+}
+
+static long call_disconnect(struct thread *t)
+{
+	struct sockaddr_in addr = { .sin_family = AF_UNSPEC };
+
+	return connect(any_fd(t), (struct sockaddr *)&addr, sizeof(addr));
+}
+
+/* Data with the SYN: the socket becomes TCP's. */
+static long call_fastopen(struct thread *t)
+{
+	struct sockaddr_storage addr;
+	int fd = any_fd(t), one = 1;
+	socklen_t len;
+
+	if (one_in(t, 2))
+		return setsockopt(fd, SOL_TCP, TCP_FASTOPEN_CONNECT, &one, sizeof(one));
+	len = some_addr(t, &addr, false);
+	return sendto(fd, buf, below(t, 100), MSG_FASTOPEN | MSG_NOSIGNAL | MSG_DONTWAIT,
+		      (struct sockaddr *)&addr, len);
 }
 
 /* Each tick interrupts poll(); a handshake may take many ticks. */
@@ -337,6 +423,88 @@ static long call_names(struct thread *t)
 	if (one_in(t, 2))
 		return getsockname(any_fd(t), (struct sockaddr *)&addr, &len);
 	return getpeername(any_fd(t), (struct sockaddr *)&addr, &len);
+}
+
+/* Ends a connection or listener from outside, as "ss -K" does. */
+static long call_destroy(struct thread *t)
+{
+	struct {
+		struct nlmsghdr head;
+		struct inet_diag_req_v2 req;
+	} ask = {
+		.head = {
+			.nlmsg_len = sizeof(ask),
+			.nlmsg_type = SOCK_DESTROY,
+			.nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK,
+		},
+		.req = {
+			.sdiag_family = AF_INET,
+			.sdiag_protocol = IPPROTO_TCP,
+			.idiag_states = -1,
+			.id.idiag_cookie = { INET_DIAG_NOCOOKIE, INET_DIAG_NOCOOKIE },
+		},
+	};
+	struct {
+		struct nlmsghdr head;
+		struct nlmsgerr err;
+		char rest[256];
+	} answer;
+	struct inet_diag_sockid *id = &ask.req.id;
+	struct sockaddr_in name = { }, peer_name = { };
+	socklen_t len = sizeof(name);
+	int fd = any_fd(t), nl;
+	long rc = -1;
+
+	if (getsockname(fd, (struct sockaddr *)&name, &len))
+		return -1;
+	len = sizeof(peer_name);
+	getpeername(fd, (struct sockaddr *)&peer_name, &len);
+	id->idiag_sport = name.sin_port;
+	id->idiag_dport = peer_name.sin_port;
+	id->idiag_src[0] = name.sin_addr.s_addr;
+	id->idiag_dst[0] = peer_name.sin_addr.s_addr;
+	nl = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
+	if (nl < 0)
+		return -1;
+	if (send(nl, &ask, sizeof(ask), 0) == sizeof(ask) &&
+	    recv(nl, &answer, sizeof(answer), 0) > (ssize_t)sizeof(answer.head) &&
+	    answer.head.nlmsg_type == NLMSG_ERROR)
+		rc = answer.err.error;
+	close(nl);
+	return rc;
+}
+
+/* Sockets of a namespace that exists only as long as they do. */
+static long call_namespace(struct thread *t)
+{
+	struct sockaddr_in addr = {
+		.sin_family = AF_INET,
+		.sin_port = htons(PORT),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
+	struct ifreq lo = { .ifr_name = "lo", .ifr_flags = IFF_UP };
+	int server, client, child;
+	long rc = -1;
+
+	if (unshare(CLONE_NEWNET))
+		return -1;
+	server = socket(AF_SMC, SOCK_STREAM, 0);
+	client = socket(AF_SMC, SOCK_STREAM | SOCK_NONBLOCK, 0);
+	ioctl(server, SIOCSIFFLAGS, &lo);
+	if (!bind(server, (struct sockaddr *)&addr, sizeof(addr)) && !listen(server, 2))
+		rc = connect(client, (struct sockaddr *)&addr, sizeof(addr));
+	if (rc && errno == EINPROGRESS)
+		rc = 0;
+	if (setns(home_fd, CLONE_NEWNET))
+		abort();
+	child = !rc && one_in(t, 2) ? accept4(server, NULL, NULL, SOCK_NONBLOCK) : -1;
+	if (one_in(t, 2))
+		keep(t, server);
+	else
+		close(server);
+	keep(t, client);
+	keep(t, child);
+	return rc;
 }
 
 /* Data */
@@ -616,6 +784,7 @@ static void some_option(struct thread *t, int *level, int *name)
 {
 	*level = one_in(t, 50) ? (int)below(t, 300) : levels[below(t, ARRAY_LEN(levels))];
 	*name = below(t, *level == SOL_SMC ? 3 : one_in(t, 4) ? 96 : 64);
+	about(t, *level, *name);
 }
 
 static long call_setsockopt(struct thread *t)
@@ -633,8 +802,33 @@ static long call_setsockopt(struct thread *t)
 		len = below(t, sizeof(value));
 	if (one_in(t, 50))
 		len = rnd(t);
-	return setsockopt(any_fd(t), level, name,
-			  one_in(t, 50) ? (void *)(uintptr_t)rnd(t) : value, len);
+	if (one_in(t, 50))
+		return setsockopt(any_fd(t), level, name, (void *)(uintptr_t)rnd(t), len);
+	/* a part of the value may come late */
+	if (one_in(t, 10))
+		return setsockopt(any_fd(t), level, name,
+				  late + (1 + below(t, LATE_PAGES)) * LATE_PAGE - below(t, 9), len);
+	return setsockopt(any_fd(t), level, name, value, len);
+}
+
+/* kTLS takes a connection over, and its socket operations. */
+static long call_ulp(struct thread *t)
+{
+	struct tls12_crypto_info_aes_gcm_128 keys = {
+		.info.version = TLS_1_2_VERSION,
+		.info.cipher_type = TLS_CIPHER_AES_GCM_128,
+	};
+	int fd = any_fd(t);
+	long rc;
+
+	if (one_in(t, 4))
+		rc = setsockopt(fd, SOL_TCP, TCP_ULP,
+				late + (1 + below(t, LATE_PAGES)) * LATE_PAGE - 4, 4);
+	else
+		rc = setsockopt(fd, SOL_TCP, TCP_ULP, "tls", 4);
+	if (one_in(t, 2))
+		setsockopt(fd, SOL_TLS, 1 + below(t, 2), &keys, sizeof(keys));
+	return rc;
 }
 
 static long call_getsockopt(struct thread *t)
@@ -685,7 +879,8 @@ static long call_epoll(struct thread *t)
 {
 	static const int ops[] = { EPOLL_CTL_ADD, EPOLL_CTL_MOD, EPOLL_CTL_DEL };
 	struct epoll_event ev[4];
-	int ep = epoll_create1(0);
+	bool is_shared = one_in(t, 2);
+	int ep = is_shared ? epoll_fd : epoll_create1(0);
 	int i;
 	long rc;
 
@@ -694,26 +889,35 @@ static long call_epoll(struct thread *t)
 		epoll_ctl(ep, ops[below(t, 3)], any_fd(t), &ev[0]);
 	}
 	rc = epoll_wait(ep, ev, 4, below(t, 3));
-	close(ep);
+	if (!is_shared)
+		close(ep);
 	return rc;
 }
 
-/* Forks a process that shares the sockets for a while. */
+/* Forks a process that shares the sockets for a while, and may be killed in a call. */
 static long call_fork(struct thread *t)
 {
+	bool is_killed = one_in(t, 2);
 	pid_t pid = fork();
 	int i;
 
 	if (pid < 0)
 		return -1;
 	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		for (i = 0; i < 4; i++) {
 			close(any_fd(t));
 			send(any_fd(t), "fork", 4, MSG_DONTWAIT | MSG_NOSIGNAL);
 			recv(any_fd(t), buf, 100, MSG_DONTWAIT);
 			shutdown(any_fd(t), below(t, 3));
 		}
+		while (is_killed && getppid() == shared->pids[t->worker])
+			one_in(t, 2) ? call_recv(t) : call_client(t);
 		_exit(0);
+	}
+	if (is_killed) {
+		usleep(below(t, TICK_US));
+		kill(pid, SIGKILL);
 	}
 	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
@@ -763,6 +967,10 @@ static const struct call calls[] = {
 	{ "bind", call_bind, 4 },
 	{ "listen", call_listen, 3 },
 	{ "connect", call_connect, 6 },
+	{ "disconnect", call_disconnect, 2 },
+	{ "fastopen", call_fastopen, 2 },
+	{ "destroy", call_destroy, 1 },
+	{ "namespace", call_namespace, 1 },
 	{ "names", call_names, 3 },
 	{ "send", call_send, 14 },
 	{ "recv", call_recv, 14 },
@@ -774,6 +982,7 @@ static const struct call calls[] = {
 	{ "io_uring", call_ring, 10 },
 	{ "sendfile", call_sendfile, 4 },
 	{ "setsockopt", call_setsockopt, 10 },
+	{ "ulp", call_ulp, 2 },
 	{ "getsockopt", call_getsockopt, 6 },
 	{ "ioctl", call_ioctl, 4 },
 	{ "fcntl", call_fcntl, 3 },
@@ -799,22 +1008,44 @@ static int some_call(struct thread *t)
 	return i;
 }
 
+static double now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec + ts.tv_nsec / 1e9;
+}
+
 static void *run_thread(void *arg)
 {
 	struct thread *t = arg;
 	struct seen *seen = &shared->seen[t->worker][t->rnd & 1];
+	struct entry *e;
 	int i;
 
 	seen->tid = gettid();
 	for (;;) {
 		i = some_call(t);
-		__atomic_store_n(&seen->call, i, __ATOMIC_RELAXED);
+		e = &seen->log[seen->nr_calls % LOG_LEN];
+		t->now = e;
+		*e = (struct entry){ .at = now(), .call = i };
 		__atomic_fetch_add(&shared->tried[i], 1, __ATOMIC_RELAXED);
-		if (calls[i].fn(t) >= 0)
+		e->rc = calls[i].fn(t);
+		e->err = errno;
+		e->has_ended = true;
+		if (e->rc >= 0)
 			__atomic_fetch_add(&shared->worked[i], 1, __ATOMIC_RELAXED);
 		__atomic_fetch_add(&seen->nr_calls, 1, __ATOMIC_RELAXED);
 	}
 	return NULL;
+}
+
+static bool is_over;
+
+static void stop(int sig)
+{
+	(void)sig;
+	__atomic_store_n(&is_over, true, __ATOMIC_RELAXED);
 }
 
 static void ignore(int sig)
@@ -836,18 +1067,76 @@ static void make_buffers(void)
 	}
 }
 
+/* Gives absent pages, each after a pause; then more of them are absent. */
+static void *run_late(void *arg)
+{
+	static const char *const words[] = { "tls", "\1\0\0", "\0\0\0" };
+	struct thread *t = arg;
+	struct uffdio_copy copy;
+	char page[LATE_PAGE];
+	struct uffd_msg msg;
+	size_t i;
+
+	for (;;) {
+		if (read(late_fd, &msg, sizeof(msg)) != sizeof(msg))
+			continue;
+		usleep(below(t, one_in(t, 50) ? LATE_TICKS * TICK_US : TICK_US));
+		for (i = 0; i < LATE_PAGE; i += 4)
+			memcpy(page + i, words[below(t, ARRAY_LEN(words))], 4);
+		copy = (struct uffdio_copy){
+			.dst = msg.arg.pagefault.address & ~(LATE_PAGE - 1ull),
+			.src = (uintptr_t)page,
+			.len = LATE_PAGE,
+		};
+		ioctl(late_fd, UFFDIO_COPY, &copy);
+		madvise(late + below(t, LATE_PAGES) * LATE_PAGE, LATE_PAGE, MADV_DONTNEED);
+	}
+	return NULL;
+}
+
+/* The pages have a page that is there before and after them. */
+static void make_late(void)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register reg = {
+		.range.len = LATE_PAGES * LATE_PAGE,
+		.mode = UFFDIO_REGISTER_MODE_MISSING,
+	};
+
+	late = mmap(NULL, BUF_LEN + (LATE_PAGES + 1) * LATE_PAGE, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	late_fd = syscall(SYS_userfaultfd, O_CLOEXEC);
+	if (late == MAP_FAILED || late_fd < 0 || ioctl(late_fd, UFFDIO_API, &api)) {
+		perror("fuzz: userfaultfd");
+		_exit(1);
+	}
+	late += LATE_PAGE;
+	reg.range.start = (uintptr_t)late;
+	if (ioctl(late_fd, UFFDIO_REGISTER, &reg)) {
+		perror("fuzz: late pages");
+		_exit(1);
+	}
+}
+
 static void run_worker(int worker, uint64_t seed)
 {
 	struct sigaction sa = { .sa_handler = ignore };	/* without SA_RESTART */
+	uint64_t nr, last[THREADS] = { };
 	struct thread *t;
+	pthread_t helper;
 	int i;
 
 	sigaction(SIGUSR1, &sa, NULL);
 	signal(SIGIO, SIG_IGN);
 	signal(SIGURG, SIG_IGN);
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
 	make_buffers();
+	make_late();
+	epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	home_fd = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
 	memset(slots, 0xff, sizeof(slots));
+	srandom(seed + worker);
 	for (i = 0; i < THREADS; i++) {
 		t = calloc(1, sizeof(*t));
 		t->worker = worker;
@@ -856,10 +1145,18 @@ static void run_worker(int worker, uint64_t seed)
 		t->rnd = (t->rnd & ~1ull) | i;
 		pthread_create(&threads[i], NULL, run_thread, t);
 	}
+	t = calloc(1, sizeof(*t));
+	t->rnd = (seed * WORKERS + worker + 1) * 0xd1342543de82ef95ull | 1;
+	pthread_create(&helper, NULL, run_late, t);
 	for (;;) {
 		usleep(TICK_US);
-		for (i = 0; i < THREADS; i++)
-			pthread_kill(threads[i], SIGUSR1);
+		__atomic_store_n(&hot, random() % SLOTS, __ATOMIC_RELAXED);
+		for (i = 0; i < THREADS; i++) {
+			nr = __atomic_load_n(&shared->seen[worker][i].nr_calls, __ATOMIC_RELAXED);
+			if (nr == last[i])
+				pthread_kill(threads[i], SIGUSR1);
+			last[i] = nr;
+		}
 	}
 }
 
@@ -878,6 +1175,53 @@ static void show_stack(pid_t tid)
 		close(fd);
 }
 
+static void show_entry(const struct entry *e, int thread)
+{
+	int i;
+
+	printf("%11.6f thread %d %s", e->at - shared->end, thread, calls[e->call].name);
+	for (i = 0; i < e->nr_fds; i++)
+		printf(" %d", e->fds[i]);
+	if (e->about[0] || e->about[1])
+		printf(" (%d %#x)", e->about[0], e->about[1]);
+	if (!e->has_ended)
+		printf(" ...\n");
+	else if (e->rc < 0)
+		printf(" = %s\n", strerrorname_np(e->err) ?: "error");
+	else
+		printf(" = %ld\n", e->rc);
+}
+
+/*
+ * Prints the last calls of all threads of a worker, in the order in which they began. Times are
+ * seconds before the end of the run.
+ */
+static void show_log(int worker)
+{
+	struct seen *seen = shared->seen[worker];
+	uint64_t next[THREADS];
+	const struct entry *e, *first;
+	int i, at;
+
+	printf("worker %d, last calls: time, descriptors, (option or flags), result\n", worker);
+	for (i = 0; i < THREADS; i++)
+		next[i] = seen[i].nr_calls < LOG_LEN ? 0 : seen[i].nr_calls - LOG_LEN + 1;
+	for (;;) {
+		first = NULL;
+		for (i = 0; i < THREADS; i++) {
+			e = &seen[i].log[next[i] % LOG_LEN];
+			if (next[i] > seen[i].nr_calls || !e->at || (first && e->at >= first->at))
+				continue;
+			first = e;
+			at = i;
+		}
+		if (!first)
+			return;
+		show_entry(first, at);
+		next[at]++;
+	}
+}
+
 /* True if every thread has made progress since the last call; prints those that have not. */
 static bool all_move(uint64_t last[WORKERS][THREADS], int still[WORKERS][THREADS])
 {
@@ -894,25 +1238,56 @@ static bool all_move(uint64_t last[WORKERS][THREADS], int still[WORKERS][THREADS
 			if (still[i][j] < STILL)
 				continue;
 			printf("worker %d thread %d stands still in %s\n", i, j,
-			       calls[seen->call].name);
+			       calls[seen->log[now % LOG_LEN].call].name);
 			show_stack(seen->tid);
 			good = false;
 		}
 	return good;
 }
 
-static bool watch(const pid_t *pids, int seconds)
+/* True if the kernel has logged a fault. Another program filters the reports of KCSAN. */
+static bool is_faulty(int kmsg)
 {
+	static const char *const words[] = { "BUG:", "WARNING:", "cut here", "Oops", "INFO:",
+					     "refcount_t:" };
+	char line[8192];
+	ssize_t n;
+	size_t i;
+
+	for (;;) {
+		n = read(kmsg, line, sizeof(line) - 1);
+		/* EPIPE: messages were lost */
+		if (n < 0 && errno != EPIPE)
+			return false;
+		line[n < 0 ? 0 : n] = '\0';
+		for (i = 0; !strstr(line, "KCSAN") && i < ARRAY_LEN(words); i++)
+			if (strstr(line, words[i])) {
+				printf("the kernel says: %s", line);
+				return true;
+			}
+	}
+}
+
+static bool watch(void)
+{
+	struct pollfd kmsg = { .fd = open("/dev/kmsg", O_RDONLY | O_NONBLOCK), .events = POLLIN };
 	uint64_t last[WORKERS][THREADS] = { };
 	int still[WORKERS][THREADS] = { };
+	double look = now() + 1;
 	int i, status;
 
-	while (seconds-- > 0) {
-		sleep(1);
+	lseek(kmsg.fd, 0, SEEK_END);
+	while (!__atomic_load_n(&is_over, __ATOMIC_RELAXED)) {
+		poll(&kmsg, 1, 200);
+		if (is_faulty(kmsg.fd))
+			return false;
+		if (now() < look)
+			continue;
+		look = now() + 1;
 		if (!all_move(last, still))
 			return false;
 		for (i = 0; i < WORKERS; i++)
-			if (waitpid(pids[i], &status, WNOHANG) == pids[i]) {
+			if (waitpid(shared->pids[i], &status, WNOHANG) > 0) {
 				printf("worker %d ended, status %#x\n", i, status);
 				return false;
 			}
@@ -920,16 +1295,39 @@ static bool watch(const pid_t *pids, int seconds)
 	return true;
 }
 
+/* False if a killed worker does not end. */
+static bool end_worker(pid_t pid)
+{
+	char path[64];
+	struct dirent *d;
+	DIR *dir;
+	int i;
+
+	for (i = 0; i < 10 * STILL; i++) {
+		if (waitpid(pid, NULL, WNOHANG))
+			return true;
+		usleep(100000);
+	}
+	printf("process %d does not end\n", pid);
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = opendir(path);
+	while (dir && (d = readdir(dir)))
+		show_stack(atoi(d->d_name));
+	if (dir)
+		closedir(dir);
+	return false;
+}
+
 int main(int argc, char **argv)
 {
-	pid_t pids[WORKERS];
 	uint64_t seed;
 	bool good;
 	size_t c;
+	pid_t pid;
 	int i;
 
-	if (argc != 5 || !inet_aton(argv[3], &own) || !inet_aton(argv[4], &peer)) {
-		fprintf(stderr, "usage: fuzz SEED SECONDS OWN-ADDRESS PEER-ADDRESS\n");
+	if (argc != 4 || !inet_aton(argv[2], &own) || !inet_aton(argv[3], &peer)) {
+		fprintf(stderr, "usage: fuzz SEED OWN-ADDRESS PEER-ADDRESS\n");
 		return 2;
 	}
 	seed = strtoull(argv[1], NULL, 0);
@@ -939,16 +1337,21 @@ int main(int argc, char **argv)
 		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (shared == MAP_FAILED)
 		return 2;
+	signal(SIGTERM, stop);
 	for (i = 0; i < WORKERS; i++) {
-		pids[i] = fork();
-		if (!pids[i])
+		pid = fork();
+		if (!pid)
 			run_worker(i, seed);
+		shared->pids[i] = pid;
 	}
-	good = watch(pids, atoi(argv[2]));
+	good = watch();
+	shared->end = now();
 	for (i = 0; i < WORKERS; i++)
-		kill(pids[i], SIGKILL);
+		kill(shared->pids[i], SIGKILL);
 	for (i = 0; i < WORKERS; i++)
-		waitpid(pids[i], NULL, 0);
+		good = end_worker(shared->pids[i]) && good;
+	for (i = 0; !good && i < WORKERS; i++)
+		show_log(i);
 	for (c = 0; c < ARRAY_LEN(calls); c++)
 		printf("%s %llu %llu\n", calls[c].name, (unsigned long long)shared->tried[c],
 		       (unsigned long long)shared->worked[c]);
