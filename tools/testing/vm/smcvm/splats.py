@@ -61,16 +61,14 @@ RULE = "=" * 60
 
 
 def race_of_others(lines):
-    """The length of the report that LINES begin with, if it is of a race without our functions.
+    """The length of the report that LINES begin with, if none of our functions races in it.
 
-    KCSAN also reports races of TCP and of soft-RoCE. 0 for all else, a report without an end
-    among them.
+    The first line names the functions that race. Ours may be below them in a stack that an
+    interrupt extends, or TCP. 0 for all else, a report without an end among them.
     """
-    if not RACE.search(lines[0]):
+    if not RACE.search(lines[0]) or OURS.search(lines[0]):
         return 0
     for i, line in enumerate(lines):
-        if OURS.search(line):
-            return 0
         if RULE in line:
             return i + 1
     return 0
