@@ -272,6 +272,19 @@ static int opt_get_smc(struct sock *sk, int optname, char __user *optval, int __
 	return val < 0 ? -EOPNOTSUPP : opt_put(&val, sizeof(val), optval, optlen);
 }
 
+/* TCP reads the slot twice, and a fallback empties it. Return: false if the slot is not ours. */
+static bool opt_get_ulp(struct sock *sk, char __user *optval, int __user *optlen, int *rc)
+{
+	bool is_ours;
+
+	rcu_read_lock();
+	is_ours = smc_sk(sk);
+	rcu_read_unlock();
+	if (is_ours)
+		*rc = opt_put(smc_ulp_sock.name, TCP_ULP_NAME_MAX, optval, optlen);
+	return is_ours;
+}
+
 /* The state of a TCP connection after the same events. */
 static u8 opt_tcp_state(const struct smc_sock *smc)
 {
@@ -386,12 +399,14 @@ int smc_sockopt_get(struct sock *sk, int level, int optname, char __user *optval
 		    int __user *optlen)
 {
 	bool is_on_smc;
-	int secs;
+	int secs, rc;
 
 	if (level == SOL_SMC)
 		return opt_get_smc(sk, optname, optval, optlen);
 	if (level == SOL_TCP && optname == TCP_INFO)
 		return opt_get_tcp_info(sk, optval, optlen);
+	if (level == SOL_TCP && optname == TCP_ULP && opt_get_ulp(sk, optval, optlen, &rc))
+		return rc;
 	if (level == SOL_TCP && optname == TCP_ZEROCOPY_RECEIVE) {
 		rcu_read_lock();
 		is_on_smc = smc_sk(sk) && READ_ONCE(smc_sk(sk)->phase) != SMC_PHASE_IDLE;
