@@ -711,15 +711,17 @@ void smc_tcp_limit_backlog(struct sock *sk, bool is_listening)
 }
 
 /*
- * Initialise a child, an unpublished copy of its listener, whose lock is not held. Most children
- * are plain TCP from the start. So are those of a listener that is closed meanwhile: the copy may
- * have our ULP, but no state, or TCP's struct proto.
+ * Initialise a child, an unpublished copy of its listener, whose lock is not held: a listener that
+ * ends may have had TCP's struct proto, or no state, when it was copied. Most children are plain
+ * TCP from the start.
  */
 static void smc_tcp_init_child(const struct request_sock *req, struct sock *sk,
 			       const gfp_t priority)
 {
+	struct smc_tcp_kind *kind = smc_tcp_kind_of(sk);
 	struct inet_connection_sock *icsk = inet_csk(sk);
-	bool is_ours = sk->sk_prot_creator == &smc_tcp_kind_of(sk)->our.prot;
+	/* the core took a reference of the owner of this one */
+	bool has_module = sk->sk_prot_creator == &kind->our.prot;
 	struct smc_listener *listener = NULL;
 	const struct smc_sock *smc;
 
@@ -727,7 +729,7 @@ static void smc_tcp_init_child(const struct request_sock *req, struct sock *sk,
 	rcu_read_lock();
 	smc = rcu_dereference_raw(icsk->icsk_ulp_data);
 	/* both sides sent the option and a listener of ours answered, OPT-08 */
-	if (is_ours && smc && smc_option_was_asked(req))
+	if (smc && has_module && smc_option_was_asked(req))
 		listener = rcu_dereference(smc->listener);
 	if (!smc_listener_expect(listener))
 		listener = NULL;
@@ -736,7 +738,8 @@ static void smc_tcp_init_child(const struct request_sock *req, struct sock *sk,
 		/* a child in TCP's accept queue needs no wake-ups */
 		smc_wake_restore(sk);
 		smc_option_unlisten(sk);
-		sk->sk_prot_creator = smc_tcp_kind_of(sk)->prot;
+		sk->sk_prot_creator = kind->prot;
+		WRITE_ONCE(sk->sk_prot, &kind->our.prot);
 		/* the Accept, or a Decline, acknowledges the Proposal */
 		inet_csk_enter_pingpong_mode(sk);
 		rcu_assign_pointer(icsk->icsk_ulp_data, listener);
@@ -747,8 +750,8 @@ static void smc_tcp_init_child(const struct request_sock *req, struct sock *sk,
 	rcu_assign_pointer(icsk->icsk_ulp_data, NULL);
 	smc_tcp_unwatch(sk);
 	smc_option_withdraw(sk);
-	/* the reference of our struct proto; the listener has another one */
-	if (is_ours)
+	/* not the last one: the listener has another one for a grace period */
+	if (has_module)
 		module_put(THIS_MODULE);
 }
 

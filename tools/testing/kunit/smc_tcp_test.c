@@ -338,6 +338,18 @@ static void gen_06_nothing_of_ours_is_left_on_a_sock_of_tcp(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, module_refcount(THIS_MODULE), had - 1);
 }
 
+/* The listener gave its sock back to TCP while it was copied. */
+static void a_child_of_a_listener_that_ends_is_plain(struct kunit *test)
+{
+	struct sock *sk = tcp_new(test, IPPROTO_TCP)->sk;
+	int had = module_refcount(THIS_MODULE);
+
+	inet_csk(sk)->icsk_ulp_ops = &smc_ulp_sock;
+	smc_tcp_init_child(NULL, sk, GFP_KERNEL);
+	expect_plain(test, sk);
+	KUNIT_EXPECT_EQ(test, module_refcount(THIS_MODULE), had);
+}
+
 /* accept() records it, when there is a file. */
 static void gen_06_a_child_is_remembered_later(struct kunit *test)
 {
@@ -969,6 +981,7 @@ static void opt_04_only_the_task_that_answers_a_syn_sees_it(struct kunit *test)
 static struct kunit_case cases[] = {
 	KUNIT_CASE(a_new_sock_is_tcps_and_has_a_state),
 	KUNIT_CASE(gen_06_nothing_of_ours_is_left_on_a_sock_of_tcp),
+	KUNIT_CASE(a_child_of_a_listener_that_ends_is_plain),
 	KUNIT_CASE(gen_06_a_child_is_remembered_later),
 	KUNIT_CASE(a_socket_that_may_use_smc_is_refused_to_a_sockmap),
 	KUNIT_CASE(a_callback_of_tcp_is_handled_by_phase),
