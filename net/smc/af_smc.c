@@ -823,8 +823,11 @@ static void smc_take_over(struct smc_tcp_calls *calls)
 	calls->ops.set_rcvlowat = smc_sockopt_rcvlowat;
 	/* the payload is not in TCP's queue; without splice_read the core uses recvmsg() */
 	calls->ops.splice_read = NULL;
+	calls->ops.sendmsg_locked = NULL;
+	smc_compat_clear_sendpage(&calls->prot, &calls->ops);
 	/* without these KCM, which would replace the callbacks, refuses the socket */
 	calls->ops.read_sock = NULL;
+	calls->ops.read_skb = NULL;
 	calls->ops.peek_len = NULL;
 }
 
@@ -1073,7 +1076,7 @@ static int __init smc_init(void)
 	rc = smc_tcp_init(smc_take_over);
 	if (rc)
 		goto out_mtu;
-	rc = smc_netlink_init();
+	rc = smc_tcp_check() ?: smc_netlink_init();
 	if (rc)
 		goto out_tcp;
 	rc = smc_netlink_event_init();

@@ -177,6 +177,16 @@ static inline void smc_compat_splice_eof(const struct proto *prot, struct socket
 #endif
 }
 
+/* Functions of older kernels that send pages and bypass sendmsg(); the core has others. */
+static inline void smc_compat_clear_sendpage(struct proto *prot, struct proto_ops *ops)
+{
+#ifdef SMC_HAVE_SENDPAGE
+	prot->sendpage = NULL;
+	ops->sendpage = NULL;
+	ops->sendpage_locked = NULL;
+#endif
+}
+
 /* Older headers lack the name; the number is the same. */
 #ifndef IPPROTO_SMC
 #define IPPROTO_SMC 256

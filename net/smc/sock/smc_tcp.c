@@ -11,6 +11,7 @@
  * way of sk_prot_creator. That is TCP's from the start, so the reference belongs to the slot.
  * Otherwise a sock after fallback, or in TIME_WAIT, would pin the module.
  */
+#include <linux/kallsyms.h>
 #include <linux/local_lock.h>
 #include <linux/module.h>
 #include <net/protocol.h>
@@ -110,6 +111,112 @@ static int smc_tcp_sample(int family, struct smc_tcp_kind *kind,
 		.ops = &kind->our.ops,
 		.flags = INET_PROTOSW_ICSK,
 	};
+	return 0;
+}
+
+/* The pointers in our copies that may be TCP's: none of these functions moves payload by itself. */
+#define KEEP(type, member) (offsetof(type, member) / sizeof(long))
+static const u16 smc_tcp_keeps_prot[] = {
+	KEEP(struct proto, pre_connect),
+	KEEP(struct proto, connect),
+	KEEP(struct proto, disconnect),
+	KEEP(struct proto, accept),
+	KEEP(struct proto, destroy),
+	KEEP(struct proto, shutdown),
+	KEEP(struct proto, bpf_bypass_getsockopt),
+	KEEP(struct proto, backlog_rcv),
+	KEEP(struct proto, hash),
+	KEEP(struct proto, unhash),
+	KEEP(struct proto, get_port),
+	KEEP(struct proto, put_port),
+	KEEP(struct proto, enter_memory_pressure),
+	KEEP(struct proto, leave_memory_pressure),
+	KEEP(struct proto, stream_memory_free),
+	KEEP(struct proto, memory_allocated),
+	KEEP(struct proto, per_cpu_fw_alloc),
+	KEEP(struct proto, sockets_allocated),
+#ifdef SMC_HAVE_ORPHAN_COUNT
+	KEEP(struct proto, orphan_count),
+#endif
+	KEEP(struct proto, memory_pressure),
+	KEEP(struct proto, sysctl_mem),
+	KEEP(struct proto, rsk_prot),
+	KEEP(struct proto, twsk_prot),
+	KEEP(struct proto, h),
+	KEEP(struct proto, node.next),
+	KEEP(struct proto, node.prev),
+	KEEP(struct proto, diag_destroy),
+};
+
+static const u16 smc_tcp_keeps_ops[] = {
+	KEEP(struct proto_ops, release),
+	KEEP(struct proto_ops, bind),
+	KEEP(struct proto_ops, socketpair),
+	/* these four continue in the struct proto */
+	KEEP(struct proto_ops, sendmsg),
+	KEEP(struct proto_ops, recvmsg),
+	KEEP(struct proto_ops, ioctl),
+	KEEP(struct proto_ops, getsockopt),
+#ifdef SMC_HAVE_PROTO_SPLICE_EOF
+	/* the same */
+	KEEP(struct proto_ops, splice_eof),
+#endif
+#ifdef CONFIG_COMPAT
+	KEEP(struct proto_ops, compat_ioctl),
+#endif
+	KEEP(struct proto_ops, gettstamp),
+	/* the pages of TCP_ZEROCOPY_RECEIVE, which has a getsockopt() */
+	KEEP(struct proto_ops, mmap),
+	KEEP(struct proto_ops, set_peek_off),
+#ifdef SMC_HAVE_SET_RCVBUF
+	KEEP(struct proto_ops, set_rcvbuf),
+#endif
+};
+
+/* A function unknown here may bypass ours, and payload would go out on TCP. */
+static bool smc_tcp_knows(const char *table, const void *our, const void *tcp, size_t size,
+			  const u16 *keeps, size_t nr_keeps)
+{
+	const unsigned long *ours = our, *theirs = tcp;
+	char name[KSYM_SYMBOL_LEN];
+	size_t i, n;
+
+	for (i = 0; i < size / sizeof(long); i++) {
+		if (!theirs[i] || ours[i] != theirs[i])
+			continue;
+		for (n = 0; n < nr_keeps && keeps[n] != i; n++)
+			;
+		/* a number or text has no symbol */
+		if (n == nr_keeps && sprint_symbol_no_offset(name, theirs[i]) > 0 &&
+		    strncmp(name, "0x", 2)) {
+			pr_err("smc: cannot replace TCP: unknown %s() in struct %s\n", name, table);
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool smc_tcp_knows_all(const struct smc_tcp_kind *kind)
+{
+	return smc_tcp_knows("proto", &kind->our.prot, kind->prot, sizeof(*kind->prot),
+			     smc_tcp_keeps_prot, ARRAY_SIZE(smc_tcp_keeps_prot)) &&
+	       smc_tcp_knows("proto_ops", &kind->our.ops, kind->ops, sizeof(*kind->ops),
+			     smc_tcp_keeps_ops, ARRAY_SIZE(smc_tcp_keeps_ops));
+}
+
+/**
+ * smc_tcp_check() - check that all functions of TCP in our copies are known
+ *
+ * Context: Process context, module load, after smc_tcp_init().
+ * Return: 0, or -EOPNOTSUPP.
+ */
+int smc_tcp_check(void)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(smc_tcp_kinds); i++)
+		if (smc_tcp_kinds[i].prot && !smc_tcp_knows_all(&smc_tcp_kinds[i]))
+			return -EOPNOTSUPP;
 	return 0;
 }
 

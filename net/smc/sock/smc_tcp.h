@@ -12,6 +12,7 @@ struct smc_tcp_calls {
 };
 
 int smc_tcp_init(void (*take_over)(struct smc_tcp_calls *calls));
+int smc_tcp_check(void);
 void smc_tcp_exit(void);
 void smc_tcp_offer_sockets(void);
 void smc_tcp_withdraw_sockets(void);

@@ -350,6 +350,19 @@ static void a_child_of_a_listener_that_ends_is_plain(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, module_refcount(THIS_MODULE), had);
 }
 
+static void a_function_of_tcp_that_is_unknown_is_refused(struct kunit *test)
+{
+	struct smc_tcp_kind *kind = kzalloc(sizeof(*kind), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, kind);
+	*kind = smc_tcp_kinds[0];
+	/* nothing is replaced in this suite */
+	KUNIT_EXPECT_FALSE(test, smc_tcp_knows_all(kind));
+	KUNIT_EXPECT_TRUE(test, smc_tcp_knows("proto", &kind->our.prot, &kind->our.prot, 0, NULL,
+					      0));
+	kfree(kind);
+}
+
 /* accept() records it, when there is a file. */
 static void gen_06_a_child_is_remembered_later(struct kunit *test)
 {
@@ -982,6 +995,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(a_new_sock_is_tcps_and_has_a_state),
 	KUNIT_CASE(gen_06_nothing_of_ours_is_left_on_a_sock_of_tcp),
 	KUNIT_CASE(a_child_of_a_listener_that_ends_is_plain),
+	KUNIT_CASE(a_function_of_tcp_that_is_unknown_is_refused),
 	KUNIT_CASE(gen_06_a_child_is_remembered_later),
 	KUNIT_CASE(a_socket_that_may_use_smc_is_refused_to_a_sockmap),
 	KUNIT_CASE(a_callback_of_tcp_is_handled_by_phase),
