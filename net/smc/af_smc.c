@@ -4,7 +4,8 @@
  *
  * Operation: the sock is TCP's. A call takes the socket lock and reads the socket state
  * (smc_sock.h); without a state the sock is plain TCP, and the call is forwarded. A call that slept
- * checks the state again. Calls without a function here are TCP's.
+ * checks the state again. Each call that may sleep begins with guard(smc_call), which holds the
+ * module. Calls without a function here are TCP's.
  */
 #include <linux/module.h>
 #include <linux/reboot.h>
@@ -83,26 +84,6 @@ static void smc_unlock(struct sock *sk)
 	smc_close_unlock(smc);
 }
 
-/*
- * The sock is plain TCP, so its file gets TCP's operations, too. A call that is still in this
- * module holds a reference of its own.
- */
-static const struct proto_ops *smc_use_tcp_ops(struct socket *sock)
-{
-	const struct proto_ops *old = READ_ONCE(sock->ops);
-	const struct proto_ops *ops = smc_tcp_ops(sock);
-
-	if (old == ops)
-		return ops;
-	__module_get(ops->owner);
-	/* only one of several concurrent calls drops the reference of our operations */
-	if (cmpxchg(&sock->ops, old, ops) == old)
-		module_put(THIS_MODULE);
-	else
-		module_put(ops->owner);
-	return ops;
-}
-
 static bool smc_is_connecting(const struct smc_sock *smc)
 {
 	switch (smc->phase) {
@@ -131,7 +112,6 @@ static struct smc_sock *smc_wait_connect(struct smc_sock *smc, long *timeo, int 
 	if (!smc_is_connecting(smc))
 		return smc;
 	wq = sk_sleep(sk);
-	smc_sock_get(smc);
 	add_wait_queue(wq, &wait);
 	while (smc_is_connecting(smc) && smc->attempts == attempts) {
 		*err = *timeo ? sock_intr_errno(*timeo) : -EAGAIN;
@@ -145,30 +125,24 @@ static struct smc_sock *smc_wait_connect(struct smc_sock *smc, long *timeo, int 
 	remove_wait_queue(wq, &wait);
 	if (smc->attempts != attempts)
 		*err = -EPIPE;
-	if (smc_sk(sk) != smc) {
-		smc_sock_put(smc);
-		return NULL;
-	}
-	smc_sock_put(smc);
-	return smc;
+	return smc_sk(sk);
 }
 
 static void smc_close(struct sock *sk, long timeout)
 {
-	struct smc_sock *smc = smc_lock(sk);
+	struct smc_sock *smc;
 
+	guard(smc_call)(sk);
+	smc = smc_lock(sk);
 	if (smc && smc_sock_listener(smc))
 		smc_listen_stop(smc);
 	if (!smc || smc->phase == SMC_PHASE_IDLE) {
-		/* TCP's close() returns to this module */
-		__module_get(THIS_MODULE);
 		if (smc) {
 			/* a SYN-ACK must not begin a handshake on a sock that TCP orphans */
 			smc_tcp_leave(smc);
 			release_sock(sk);
 		}
 		smc_tcp_prot(sk)->close(sk, timeout);
-		module_put(THIS_MODULE);
 		return;
 	}
 	if (smc->phase == SMC_PHASE_SMC) {
@@ -251,12 +225,10 @@ static bool smc_stop_handshake(struct smc_sock *smc)
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
 	struct sock *sk = smc->sk;
 	wait_queue_head_t *wq = sk_sleep(sk);
-	bool is_stopped;
 
 	if (smc->phase == SMC_PHASE_HANDSHAKE)
 		smc_sock_set_phase(smc, SMC_PHASE_STOPPING);
 	smc_sock_queue(smc);
-	smc_sock_get(smc);
 	add_wait_queue(wq, &wait);
 	while (smc->phase == SMC_PHASE_STOPPING) {
 		release_sock(sk);
@@ -264,9 +236,7 @@ static bool smc_stop_handshake(struct smc_sock *smc)
 		lock_sock(sk);
 	}
 	remove_wait_queue(wq, &wait);
-	is_stopped = smc_sk(sk) == smc && smc->phase == SMC_PHASE_IDLE;
-	smc_sock_put(smc);
-	return is_stopped;
+	return smc_sk(sk) && smc->phase == SMC_PHASE_IDLE;
 }
 
 /*
@@ -336,17 +306,19 @@ static int smc_connect_failed(struct smc_sock *smc, struct socket *sock, SMC_SOC
 static int smc_connect(struct socket *sock, SMC_SOCKADDR *addr, int addr_len, int flags)
 {
 	const struct sockaddr *peer = (const struct sockaddr *)addr;
-	bool may_reach = smc_may_reach(sock, peer, addr_len);
 	struct sock *sk = sock->sk;
 	struct smc_sock *smc;
+	bool may_reach;
 	long timeo;
 	int rc, err;
 
+	guard(smc_call)(sk);
+	may_reach = smc_may_reach(sock, peer, addr_len);
 	smc_option_prepare_connect(sk, addr, addr_len);
 again:
 	smc = smc_lock(sk);
 	if (!smc)
-		return smc_use_tcp_ops(sock)->connect(sock, addr, addr_len, flags);
+		return smc_tcp_ops(sock)->connect(sock, addr, addr_len, flags);
 	if (addr_len < (int)sizeof(addr->sa_family)) {
 		rc = -EINVAL;
 		goto out;
@@ -373,7 +345,7 @@ again:
 		if (!smc) {
 			/* TCP is connected and reports it */
 			release_sock(sk);
-			return smc_use_tcp_ops(sock)->connect(sock, addr, addr_len, flags);
+			return smc_tcp_ops(sock)->connect(sock, addr, addr_len, flags);
 		}
 		if (err == -EAGAIN)
 			goto out;
@@ -401,6 +373,9 @@ static void smc_accept_child(struct sock *sk, struct socket *newsock)
 	if (smc)
 		smc_conn_adopt(smc->conn);
 	sock_graft(sk, newsock);
+	/* the core gave the new socket our operations */
+	if (!smc)
+		smc_tcp_give_ops(sk);
 	newsock->state = SS_CONNECTED;
 	set_bit(SOCK_SUPPORT_ZC, &newsock->flags);
 	release_sock(sk);
@@ -411,6 +386,7 @@ static int smc_accept SMC_ACCEPT_PARAMS
 	struct smc_accepted child;
 	int rc;
 
+	guard(smc_call)(sock->sk);
 	rc = smc_listen_accept(sock, SMC_ACCEPT_FLAGS, &child);
 	if (rc)
 		return rc;
@@ -421,8 +397,6 @@ static int smc_accept SMC_ACCEPT_PARAMS
 	smc_stat_inc(sock_net(child.sk), SMC_STAT_SERVER_TCP);
 	smc_fallback_remember(child.sk, true, child.fallback, child.peer_diagnosis,
 			      child.memory_age_ms);
-	/* the core gave the new socket our operations */
-	smc_use_tcp_ops(newsock);
 	return 0;
 }
 
@@ -432,10 +406,11 @@ static int smc_listen(struct socket *sock, int backlog)
 	struct smc_sock *smc;
 	int rc = 0;
 
+	guard(smc_call)(sk);
 	smc_option_prepare_listen(sk);
 	smc = smc_lock(sk);
 	if (!smc)
-		return smc_use_tcp_ops(sock)->listen(sock, backlog);
+		return smc_tcp_ops(sock)->listen(sock, backlog);
 	if (smc->phase == SMC_PHASE_IDLE && sock->state == SS_UNCONNECTED &&
 	    (1 << sk->sk_state) & (TCPF_CLOSE | TCPF_LISTEN))
 		rc = smc_listen_begin(smc);
@@ -453,11 +428,13 @@ static int smc_listen(struct socket *sock, int backlog)
 
 static int smc_getname(struct socket *sock, struct sockaddr *addr, int peer)
 {
-	struct smc_sock *smc = smc_lock(sock->sk);
+	struct smc_sock *smc;
 	bool has_peer = true;
 
+	guard(smc_call)(sock->sk);
+	smc = smc_lock(sock->sk);
 	if (!smc)
-		return smc_use_tcp_ops(sock)->getname(sock, addr, peer);
+		return smc_tcp_ops(sock)->getname(sock, addr, peer);
 	/* TCP may be connected before connect() has an outcome, and after both ends closed */
 	if (smc->phase == SMC_PHASE_SMC)
 		has_peer = !smc_close_is_over(smc) &&
@@ -558,6 +535,7 @@ static __poll_t smc_poll(struct file *file, struct socket *sock, poll_table *wai
 	struct smc_sock *smc;
 	__poll_t mask = 0;
 
+	guard(smc_call)(sock->sk);
 	/* first: a sock that becomes plain TCP wakes only the entries already queued */
 	sock_poll_wait(file, sock, wait);
 	rcu_read_lock();
@@ -565,10 +543,7 @@ static __poll_t smc_poll(struct file *file, struct socket *sock, poll_table *wai
 	if (smc)
 		mask = smc_poll_sock(smc, file, sock, is_spinning);
 	rcu_read_unlock();
-	if (smc)
-		return mask;
-	smc_use_tcp_ops(sock);
-	return tcp_poll(file, sock, NULL);
+	return smc ? mask : tcp_poll(file, sock, NULL);
 }
 
 static int smc_inspect(struct smc_conn *conn, int cmd)
@@ -595,6 +570,7 @@ static int smc_ioctl SMC_IOCTL_PARAMS
 	struct smc_sock *smc;
 	int val = 0;
 
+	guard(smc_call)(sk);
 	switch (cmd) {
 	case SIOCINQ:
 	case SIOCOUTQ:
@@ -626,10 +602,11 @@ static int smc_shutdown(struct socket *sock, int how)
 
 	if (how < SHUT_RD || how > SHUT_RDWR)
 		return -EINVAL;
+	guard(smc_call)(sk);
 again:
 	smc = smc_lock(sk);
 	if (!smc)
-		return smc_use_tcp_ops(sock)->shutdown(sock, how);
+		return smc_tcp_ops(sock)->shutdown(sock, how);
 	switch (smc->phase) {
 	case SMC_PHASE_SMC:
 		/* the outcome of a nonblocking connect() is known */
@@ -660,41 +637,35 @@ again:
 static int smc_setsockopt(struct socket *sock, int level, int optname, sockptr_t optval,
 			  unsigned int optlen)
 {
-	bool is_tcps;
+	struct sock *sk = sock->sk;
 
-	rcu_read_lock();
-	is_tcps = !smc_sk(sock->sk);
-	rcu_read_unlock();
-	/* kTLS copies the current operations */
-	if (is_tcps)
-		return smc_use_tcp_ops(sock)->setsockopt(sock, level, optname, optval, optlen);
+	guard(smc_call)(sk);
+	/*
+	 * kTLS copies the operations of a sock that is plain TCP. They may still be ours if the
+	 * sock was that before it had this socket.
+	 */
+	lock_sock(sk);
+	if (!smc_sk(sk))
+		smc_tcp_give_ops(sk);
+	release_sock(sk);
 	return sock_common_setsockopt(sock, level, optname, optval, optlen);
-}
-
-/* A call of ours that continues as TCP's returns through this module, so it holds a reference. */
-static int smc_forward_sendmsg(struct sock *sk, struct msghdr *msg, size_t len)
-{
-	int rc;
-
-	__module_get(THIS_MODULE);
-	rc = smc_tcp_prot(sk)->sendmsg(sk, msg, len);
-	module_put(THIS_MODULE);
-	return rc;
 }
 
 static int smc_sendmsg(struct sock *sk, struct msghdr *msg, size_t len)
 {
-	struct smc_sock *smc = smc_lock(sk);
+	struct smc_sock *smc;
 	long timeo;
 	int rc;
 
+	guard(smc_call)(sk);
+	smc = smc_lock(sk);
 	if (!smc)
-		return smc_forward_sendmsg(sk, msg, len);
+		return smc_tcp_prot(sk)->sendmsg(sk, msg, len);
 	if (msg->msg_flags & MSG_FASTOPEN && smc->phase == SMC_PHASE_IDLE &&
 	    sk->sk_state == TCP_CLOSE) {
 		smc_tcp_become(smc, SMC_DECLINE_OPTUNSUPP);
 		release_sock(sk);
-		return smc_forward_sendmsg(sk, msg, len);
+		return smc_tcp_prot(sk)->sendmsg(sk, msg, len);
 	}
 	if (msg->msg_flags & MSG_FASTOPEN && smc->phase != SMC_PHASE_IDLE) {
 		rc = smc->phase == SMC_PHASE_SMC ? -EISCONN : -EALREADY;
@@ -704,7 +675,7 @@ static int smc_sendmsg(struct sock *sk, struct msghdr *msg, size_t len)
 	smc = smc_wait_connect(smc, &timeo, &rc);
 	if (!smc || (!rc && smc->phase == SMC_PHASE_IDLE)) {
 		release_sock(sk);
-		return smc_forward_sendmsg(sk, msg, len);
+		return smc_tcp_prot(sk)->sendmsg(sk, msg, len);
 	}
 	if (!rc && smc_sock_is_usable(smc)) {
 		rc = smc_tx_sendmsg(smc, msg, len, timeo);
@@ -724,8 +695,10 @@ out:
 static void __maybe_unused smc_splice_eof(struct socket *sock)
 {
 	struct sock *sk = sock->sk;
-	struct smc_sock *smc = smc_lock(sk);
+	struct smc_sock *smc;
 
+	guard(smc_call)(sk);
+	smc = smc_lock(sk);
 	if (smc && smc_sock_is_usable(smc)) {
 		if (!(tcp_sk(sk)->nonagle & TCP_NAGLE_CORK))
 			smc_tx_flush(smc->conn);
@@ -735,16 +708,6 @@ static void __maybe_unused smc_splice_eof(struct socket *sock)
 	if (smc)
 		smc_unlock(sk);
 	smc_compat_splice_eof(smc_tcp_prot(sk), sock);
-}
-
-static int smc_forward_recvmsg SMC_RECVMSG_PARAMS
-{
-	int rc;
-
-	__module_get(THIS_MODULE);
-	rc = smc_tcp_prot(sk)->recvmsg SMC_RECVMSG_ARGS;
-	module_put(THIS_MODULE);
-	return rc;
 }
 
 static int smc_recv_closed(struct smc_sock *smc)
@@ -780,10 +743,11 @@ static int smc_recvmsg SMC_RECVMSG_PARAMS
 	long timeo;
 	int rc;
 
+	guard(smc_call)(sk);
 	/* notices of SMC are in TCP's error queue */
 	smc = flags & MSG_ERRQUEUE ? NULL : smc_lock(sk);
 	if (!smc)
-		return smc_forward_recvmsg SMC_RECVMSG_ARGS;
+		return smc_tcp_prot(sk)->recvmsg SMC_RECVMSG_ARGS;
 	if (flags & MSG_OOB && smc->phase != SMC_PHASE_SMC && smc_is_connecting(smc)) {
 		rc = -EINVAL;
 		goto out;
@@ -792,7 +756,7 @@ static int smc_recvmsg SMC_RECVMSG_PARAMS
 	smc = smc_wait_connect(smc, &timeo, &rc);
 	if (!smc || (!rc && smc->phase == SMC_PHASE_IDLE)) {
 		release_sock(sk);
-		return smc_forward_recvmsg SMC_RECVMSG_ARGS;
+		return smc_tcp_prot(sk)->recvmsg SMC_RECVMSG_ARGS;
 	}
 	if (!rc)
 		rc = smc_recv_smc(smc, msg, len, flags, timeo);
@@ -1135,6 +1099,7 @@ static void __exit smc_exit(void)
 	smc_debugfs_exit();
 	smc_tcp_withdraw_sockets();
 	sock_unregister(PF_SMC);
+	smc_sock_await_calls();
 	unregister_reboot_notifier(&smc_reboot_nb);
 	smc_proc_exit();
 	smc_pnetid_exit();

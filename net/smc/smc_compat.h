@@ -9,6 +9,7 @@
 #ifndef SMC_COMPAT_H
 #define SMC_COMPAT_H
 
+#include <linux/fs.h>
 #include <linux/kconfig.h>
 #include <linux/local_lock.h>
 #include <linux/memcontrol.h>
@@ -184,6 +185,16 @@ static inline void smc_compat_clear_sendpage(struct proto *prot, struct proto_op
 	prot->sendpage = NULL;
 	ops->sendpage = NULL;
 	ops->sendpage_locked = NULL;
+#endif
+}
+
+/* The file of a socket, with a reference; NULL without one, or if its release has begun. */
+static inline struct file *smc_compat_get_file(struct socket *sock)
+{
+#ifdef SMC_HAVE_GET_FILE_ACTIVE
+	return get_file_active(&sock->file);
+#else
+	return sock->file && get_file_rcu(sock->file) ? sock->file : NULL;
 #endif
 }
 

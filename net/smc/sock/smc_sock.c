@@ -3,11 +3,13 @@
  * The SMC state of a TCP sock.
  *
  * Lifetime: the sock holds one reference until it is plain TCP or destroyed. Each queued work item
- * or timer, the handshake, and each sleeping call hold one more. The state, and the module
+ * or timer, the handshake, and each call of an application hold one more. The state, and the module
  * reference of the sock, are released after an RCU grace period: code of the module that found the
  * state under RCU has returned by then.
  */
+#include <linux/delay.h>
 #include <linux/module.h>
+#include <linux/rcupdate.h>
 #include <net/sock.h>
 #include <net/tcp.h>
 
@@ -208,6 +210,70 @@ void smc_sock_put(struct smc_sock *smc)
 
 	smc_sock_drop(smc);
 	sock_put(sk);
+}
+
+/* Calls that hold the module itself. */
+static atomic_t smc_sock_calls = ATOMIC_INIT(0);
+
+/**
+ * smc_sock_begin_call() - hold the module for a call of an application
+ * @sk: the sock, which the application's file holds
+ *
+ * A sock may become plain TCP while its calls sleep, in this module or in TCP, and they return
+ * through this module. The state holds the module. Without a state the call holds it.
+ *
+ * Context: Process context.
+ * Return: for smc_sock_end_call(): the state with a reference, or NULL.
+ */
+struct smc_sock *smc_sock_begin_call(struct sock *sk)
+{
+	struct smc_sock *smc;
+
+	rcu_read_lock();
+	smc = smc_sk(sk);
+	if (smc && !refcount_inc_not_zero(&smc->refs))
+		smc = NULL;
+	rcu_read_unlock();
+	if (!smc) {
+		atomic_inc(&smc_sock_calls);
+		/* not refused while the module goes, see smc_sock_await_calls() */
+		__module_get(THIS_MODULE);
+	}
+	return smc;
+}
+
+/**
+ * smc_sock_end_call() - undo smc_sock_begin_call(), at the end of the call
+ * @smc: its result; the sock may be gone
+ *
+ * Context: Process context.
+ */
+void smc_sock_end_call(struct smc_sock *smc)
+{
+	if (smc) {
+		smc_sock_drop(smc);
+		return;
+	}
+	module_put(THIS_MODULE);
+	atomic_dec(&smc_sock_calls);
+}
+
+/**
+ * smc_sock_await_calls() - wait for calls that entered the module unnoticed
+ *
+ * A task may read a pointer into this module, and then be preempted while the sock becomes plain
+ * TCP and the module goes. It does not sleep before smc_sock_begin_call() nor after
+ * smc_sock_end_call(), so a grace period of Tasks RCU covers both. Kernels without preemption of
+ * the kernel have RCU in its place.
+ *
+ * Context: Process context, module unload; no state is left.
+ */
+void smc_sock_await_calls(void)
+{
+	synchronize_rcu_tasks();
+	while (atomic_read(&smc_sock_calls))
+		msleep(20);
+	synchronize_rcu_tasks();
 }
 
 /* Bit n of entry m: phase m may be followed by phase n. */

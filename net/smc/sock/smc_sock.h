@@ -167,6 +167,9 @@ struct smc_sock *smc_sock_attach(struct sock *sk, gfp_t gfp);
 void smc_sock_detach(struct sock *sk);
 void smc_sock_get(struct smc_sock *smc);
 void smc_sock_put(struct smc_sock *smc);
+struct smc_sock *smc_sock_begin_call(struct sock *sk);
+void smc_sock_end_call(struct smc_sock *smc);
+void smc_sock_await_calls(void);
 bool smc_sock_set_phase(struct smc_sock *smc, enum smc_phase phase);
 u8 smc_sock_shown_state(const struct smc_sock *smc);
 
@@ -186,6 +189,10 @@ bool smc_sock_lock_close(struct smc_conn *conn);
 void smc_sock_release_missed(struct sock *sk);
 void smc_sock_set_err(struct smc_sock *smc, int err);
 int smc_sock_take_err(struct smc_sock *smc);
+
+/* guard(smc_call)(sk): see smc_sock_begin_call() */
+DEFINE_LOCK_GUARD_1(smc_call, struct sock, _T->smc = smc_sock_begin_call(_T->lock),
+		    smc_sock_end_call(_T->smc), struct smc_sock *smc)
 
 typedef int (*smc_sock_visit)(struct smc_sock *smc, void *arg);
 int smc_sock_for_each(struct net *net, unsigned long *pos, smc_sock_visit visit, void *arg);

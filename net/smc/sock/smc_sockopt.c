@@ -193,6 +193,7 @@ int smc_sockopt_set(struct sock *sk, int level, int optname, sockptr_t optval, u
 	enum opt_kind kind = opt_classify(level, optname);
 	int rc;
 
+	guard(smc_call)(sk);
 	if (level == SOL_SMC)
 		return opt_set_smc(sk, optname, optval, optlen);
 	if (kind != OPT_PLAIN)
@@ -401,6 +402,7 @@ int smc_sockopt_get(struct sock *sk, int level, int optname, char __user *optval
 	bool is_on_smc;
 	int secs, rc;
 
+	guard(smc_call)(sk);
 	if (level == SOL_SMC)
 		return opt_get_smc(sk, optname, optval, optlen);
 	if (level == SOL_TCP && optname == TCP_INFO)

@@ -11,6 +11,7 @@
  * way of sk_prot_creator. That is TCP's from the start, so the reference belongs to the slot.
  * Otherwise a sock after fallback, or in TIME_WAIT, would pin the module.
  */
+#include <linux/file.h>
 #include <linux/kallsyms.h>
 #include <linux/local_lock.h>
 #include <linux/module.h>
@@ -337,7 +338,7 @@ const struct proto *smc_tcp_prot(const struct sock *sk)
  * @sock: the socket
  *
  * Context: Any context.
- * Return: true if so, also for a sock that is plain TCP by now.
+ * Return: true if so, also for a few socks that are plain TCP, see smc_tcp_give_ops().
  */
 bool smc_tcp_is_ours(const struct socket *sock)
 {
@@ -412,6 +413,34 @@ void smc_tcp_peer(const struct sock *sk, struct sockaddr_storage *addr)
 	addr4->sin_addr.s_addr = inet_sk(sk)->inet_daddr;
 }
 
+/**
+ * smc_tcp_give_ops() - give the socket of a sock that is TCP's the operations of TCP
+ * @sk: the sock; nothing happens without a file, as the socket may be about to be released
+ *
+ * The core takes a reference of their owner with the operations, and puts it at the release of the
+ * socket. It reads the owner first, so the exchange holds the file. A call in the module holds that
+ * by itself (smc_sock_begin_call()).
+ *
+ * Context: Any context but hard interrupt. Expects the socket lock held, or a dead sock.
+ */
+void smc_tcp_give_ops(struct sock *sk)
+{
+	struct socket *sock = sk->sk_socket;
+	const struct proto_ops *ops;
+	struct file *file;
+
+	if (!sock || !smc_tcp_is_ours(sock))
+		return;
+	file = smc_compat_get_file(sock);
+	if (!file)
+		return;
+	ops = smc_tcp_kind_of(sk)->ops;
+	__module_get(ops->owner);
+	WRITE_ONCE(sock->ops, ops);
+	module_put(THIS_MODULE);
+	fput(file);
+}
+
 /* Restores all but the ULP slot. */
 static void smc_tcp_unwatch(struct sock *sk)
 {
@@ -422,6 +451,7 @@ static void smc_tcp_unwatch(struct sock *sk)
 	smc_tcp_restore_af(sk);
 	sk->sk_prot_creator = kind->prot;
 	WRITE_ONCE(sk->sk_prot, kind->prot);
+	smc_tcp_give_ops(sk);
 }
 
 /**

@@ -21,6 +21,7 @@ int smc_tcp_begin(struct sock *sk);
 const struct proto *smc_tcp_prot(const struct sock *sk);
 const struct proto_ops *smc_tcp_ops(const struct socket *sock);
 bool smc_tcp_is_ours(const struct socket *sock);
+void smc_tcp_give_ops(struct sock *sk);
 void smc_tcp_become(struct smc_sock *smc, enum smc_decline reason);
 void smc_tcp_leave(struct smc_sock *smc);
 

@@ -332,10 +332,32 @@ static void gen_06_nothing_of_ours_is_left_on_a_sock_of_tcp(struct kunit *test)
 	smc_sock_put(smc);
 	expect_plain(test, sk);
 	KUNIT_EXPECT_NULL(test, state_of(sock));
-	/* the file's operations are ours until a call replaces them */
+	/* without a file the socket may be about to be released */
 	KUNIT_EXPECT_TRUE(test, smc_tcp_is_ours(sock));
 	rcu_barrier();
 	KUNIT_EXPECT_EQ(test, module_refcount(THIS_MODULE), had - 1);
+}
+
+static void gen_06_a_file_gets_tcps_operations(struct kunit *test)
+{
+	struct socket *sock, *plain = tcp_new(test, IPPROTO_TCP);
+	struct file *file;
+	int had;
+
+	rcu_barrier();
+	had = module_refcount(THIS_MODULE);
+	KUNIT_ASSERT_EQ(test, sock_create_kern(&init_net, PF_INET, SOCK_STREAM, IPPROTO_SMC,
+					       &sock), 0);
+	file = sock_alloc_file(sock, 0, NULL);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+	lock_sock(sock->sk);
+	smc_tcp_become(state_of(sock), SMC_DECLINE_OPTUNSUPP);
+	KUNIT_EXPECT_PTR_EQ(test, sock->ops, plain->ops);
+	release_sock(sock->sk);
+	expect_plain(test, sock->sk);
+	rcu_barrier();
+	KUNIT_EXPECT_EQ(test, module_refcount(THIS_MODULE), had);
+	fput(file);
 }
 
 /* The listener gave its sock back to TCP while it was copied. */
@@ -348,6 +370,32 @@ static void a_child_of_a_listener_that_ends_is_plain(struct kunit *test)
 	smc_tcp_init_child(NULL, sk, GFP_KERNEL);
 	expect_plain(test, sk);
 	KUNIT_EXPECT_EQ(test, module_refcount(THIS_MODULE), had);
+}
+
+static void a_call_holds_the_module(struct kunit *test)
+{
+	struct socket *sock = tcp_new(test, IPPROTO_SMC);
+	struct smc_sock *smc;
+	int had;
+
+	rcu_barrier();
+	had = module_refcount(THIS_MODULE);
+	smc = smc_sock_begin_call(sock->sk);
+	KUNIT_EXPECT_PTR_EQ(test, smc, state_of(sock));
+	lock_sock(sock->sk);
+	smc_tcp_become(smc, SMC_DECLINE_OPTUNSUPP);
+	release_sock(sock->sk);
+	rcu_barrier();
+	KUNIT_EXPECT_EQ(test, module_refcount(THIS_MODULE), had);
+	smc_sock_end_call(smc);
+	rcu_barrier();
+	KUNIT_EXPECT_EQ(test, module_refcount(THIS_MODULE), had - 1);
+	/* without a state */
+	smc = smc_sock_begin_call(sock->sk);
+	KUNIT_EXPECT_NULL(test, smc);
+	KUNIT_EXPECT_EQ(test, module_refcount(THIS_MODULE), had);
+	smc_sock_end_call(smc);
+	KUNIT_EXPECT_EQ(test, module_refcount(THIS_MODULE), had - 1);
 }
 
 static void a_function_of_tcp_that_is_unknown_is_refused(struct kunit *test)
@@ -994,7 +1042,9 @@ static void opt_04_only_the_task_that_answers_a_syn_sees_it(struct kunit *test)
 static struct kunit_case cases[] = {
 	KUNIT_CASE(a_new_sock_is_tcps_and_has_a_state),
 	KUNIT_CASE(gen_06_nothing_of_ours_is_left_on_a_sock_of_tcp),
+	KUNIT_CASE(gen_06_a_file_gets_tcps_operations),
 	KUNIT_CASE(a_child_of_a_listener_that_ends_is_plain),
+	KUNIT_CASE(a_call_holds_the_module),
 	KUNIT_CASE(a_function_of_tcp_that_is_unknown_is_refused),
 	KUNIT_CASE(gen_06_a_child_is_remembered_later),
 	KUNIT_CASE(a_socket_that_may_use_smc_is_refused_to_a_sockmap),

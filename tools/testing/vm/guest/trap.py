@@ -11,13 +11,19 @@ import threading
 PAGE = mmap.PAGESIZE
 SYS_USERFAULTFD = 323  # x86-64
 UFFDIO_API, UFFDIO_REGISTER, UFFDIO_ZEROPAGE = 0xc018aa3f, 0xc020aa00, 0xc020aa04
+UFFDIO_WRITEPROTECT = 0xc018aa06
+MISSING, WRITES, FEATURE_WRITES = 1, 2, 1
 
 
 class Trap:
     """Pages in which a call is stuck until they are let go."""
 
-    def __init__(self, count, every=1):
-        """COUNT pages, of which each EVERY-th is a trap, the last one among them."""
+    def __init__(self, count, every=1, content=None):
+        """COUNT pages, of which each EVERY-th is a trap, the last one among them.
+
+        With CONTENT they begin with it, and only a write is stuck.
+        """
+        self.content = content
         self.size = count * PAGE
         self.map = mmap.mmap(-1, self.size)
         self.at = ctypes.addressof(ctypes.c_char.from_buffer(self.map))
@@ -25,11 +31,15 @@ class Trap:
         self.fd = self.libc.syscall(SYS_USERFAULTFD, os.O_CLOEXEC | os.O_NONBLOCK)
         if self.fd < 0:
             raise OSError(ctypes.get_errno(), "userfaultfd()")
-        self.ioctl(UFFDIO_API, struct.pack("QQQ", 0xaa, 0, 0))
+        self.ioctl(UFFDIO_API, struct.pack("QQQ", 0xaa, FEATURE_WRITES if content else 0, 0))
         self.traps = [(self.at + i * PAGE, PAGE) for i in range(every - 1, count, every)] \
             if every > 1 else [(self.at, self.size)]
         for at, size in self.traps:
-            self.ioctl(UFFDIO_REGISTER, struct.pack("QQQQ", at, size, 1, 0))
+            self.ioctl(UFFDIO_REGISTER,
+                       struct.pack("QQQQ", at, size, WRITES if content else MISSING, 0))
+            if content:
+                self.map[at - self.at:at - self.at + len(content)] = content
+                self.ioctl(UFFDIO_WRITEPROTECT, struct.pack("QQQ", at, size, 1))
         self.calls = []
 
     def ioctl(self, number, arg):
@@ -62,9 +72,9 @@ class Trap:
         self.call("setsockopt", s.fileno(), socket.IPPROTO_IP, socket.IP_OPTIONS,
                   ctypes.c_void_p(self.at + at), 16)
 
-    def wait(self):
-        """Until each of the calls is stuck."""
-        left = len(self.calls)
+    def wait(self, count=0):
+        """Until each of the calls is stuck, or COUNT of other threads."""
+        left = count or len(self.calls)
         while left:
             select.select([self.fd], [], [])
             left -= len(os.read(self.fd, 32 * left)) // 32
@@ -72,7 +82,10 @@ class Trap:
     def let_go(self, h):
         """What the calls return."""
         for at, size in self.traps:
-            self.ioctl(UFFDIO_ZEROPAGE, struct.pack("QQQq", at, size, 0, 0))
+            if self.content:
+                self.ioctl(UFFDIO_WRITEPROTECT, struct.pack("QQQ", at, size, 0))
+            else:
+                self.ioctl(UFFDIO_ZEROPAGE, struct.pack("QQQq", at, size, 0, 0))
         for th, _ in self.calls:
             th.join(h.left())
         return [out[0] if out else None for _, out in self.calls]
