@@ -5,7 +5,7 @@
  * Operation: the sock is TCP's. A call takes the socket lock and reads the socket state
  * (smc_sock.h); without a state the sock is plain TCP, and the call is forwarded. A call that slept
  * checks the state again. Each call that may sleep begins with guard(smc_call), which holds the
- * module. Calls without a function here are TCP's.
+ * module, or with guard(smc_entry). Calls without a function here are TCP's.
  */
 #include <linux/module.h>
 #include <linux/reboot.h>
@@ -112,6 +112,7 @@ static struct smc_sock *smc_wait_connect(struct smc_sock *smc, long *timeo, int 
 	if (!smc_is_connecting(smc))
 		return smc;
 	wq = sk_sleep(sk);
+	smc_sock_get(smc);
 	add_wait_queue(wq, &wait);
 	while (smc_is_connecting(smc) && smc->attempts == attempts) {
 		*err = *timeo ? sock_intr_errno(*timeo) : -EAGAIN;
@@ -125,6 +126,7 @@ static struct smc_sock *smc_wait_connect(struct smc_sock *smc, long *timeo, int 
 	remove_wait_queue(wq, &wait);
 	if (smc->attempts != attempts)
 		*err = -EPIPE;
+	smc_sock_put(smc);
 	return smc_sk(sk);
 }
 
@@ -535,7 +537,7 @@ static __poll_t smc_poll(struct file *file, struct socket *sock, poll_table *wai
 	struct smc_sock *smc;
 	__poll_t mask = 0;
 
-	guard(smc_call)(sock->sk);
+	guard(smc_entry)();
 	/* first: a sock that becomes plain TCP wakes only the entries already queued */
 	sock_poll_wait(file, sock, wait);
 	rcu_read_lock();
@@ -651,21 +653,27 @@ static int smc_setsockopt(struct socket *sock, int level, int optname, sockptr_t
 	return sock_common_setsockopt(sock, level, optname, optval, optlen);
 }
 
+static int smc_forward_sendmsg(struct sock *sk, struct msghdr *msg, size_t len)
+{
+	guard(smc_call)(sk);
+	return smc_tcp_prot(sk)->sendmsg(sk, msg, len);
+}
+
 static int smc_sendmsg(struct sock *sk, struct msghdr *msg, size_t len)
 {
 	struct smc_sock *smc;
 	long timeo;
 	int rc;
 
-	guard(smc_call)(sk);
+	guard(smc_entry)();
 	smc = smc_lock(sk);
 	if (!smc)
-		return smc_tcp_prot(sk)->sendmsg(sk, msg, len);
+		return smc_forward_sendmsg(sk, msg, len);
 	if (msg->msg_flags & MSG_FASTOPEN && smc->phase == SMC_PHASE_IDLE &&
 	    sk->sk_state == TCP_CLOSE) {
 		smc_tcp_become(smc, SMC_DECLINE_OPTUNSUPP);
 		release_sock(sk);
-		return smc_tcp_prot(sk)->sendmsg(sk, msg, len);
+		return smc_forward_sendmsg(sk, msg, len);
 	}
 	if (msg->msg_flags & MSG_FASTOPEN && smc->phase != SMC_PHASE_IDLE) {
 		rc = smc->phase == SMC_PHASE_SMC ? -EISCONN : -EALREADY;
@@ -675,7 +683,7 @@ static int smc_sendmsg(struct sock *sk, struct msghdr *msg, size_t len)
 	smc = smc_wait_connect(smc, &timeo, &rc);
 	if (!smc || (!rc && smc->phase == SMC_PHASE_IDLE)) {
 		release_sock(sk);
-		return smc_tcp_prot(sk)->sendmsg(sk, msg, len);
+		return smc_forward_sendmsg(sk, msg, len);
 	}
 	if (!rc && smc_sock_is_usable(smc)) {
 		rc = smc_tx_sendmsg(smc, msg, len, timeo);
@@ -737,17 +745,23 @@ static int smc_recv_smc(struct smc_sock *smc, struct msghdr *msg, size_t len, in
 	return smc_recv_closed(smc);
 }
 
+static int smc_forward_recvmsg SMC_RECVMSG_PARAMS
+{
+	guard(smc_call)(sk);
+	return smc_tcp_prot(sk)->recvmsg SMC_RECVMSG_ARGS;
+}
+
 static int smc_recvmsg SMC_RECVMSG_PARAMS
 {
 	struct smc_sock *smc;
 	long timeo;
 	int rc;
 
-	guard(smc_call)(sk);
+	guard(smc_entry)();
 	/* notices of SMC are in TCP's error queue */
 	smc = flags & MSG_ERRQUEUE ? NULL : smc_lock(sk);
 	if (!smc)
-		return smc_tcp_prot(sk)->recvmsg SMC_RECVMSG_ARGS;
+		return smc_forward_recvmsg SMC_RECVMSG_ARGS;
 	if (flags & MSG_OOB && smc->phase != SMC_PHASE_SMC && smc_is_connecting(smc)) {
 		rc = -EINVAL;
 		goto out;
@@ -756,7 +770,7 @@ static int smc_recvmsg SMC_RECVMSG_PARAMS
 	smc = smc_wait_connect(smc, &timeo, &rc);
 	if (!smc || (!rc && smc->phase == SMC_PHASE_IDLE)) {
 		release_sock(sk);
-		return smc_tcp_prot(sk)->recvmsg SMC_RECVMSG_ARGS;
+		return smc_forward_recvmsg SMC_RECVMSG_ARGS;
 	}
 	if (!rc)
 		rc = smc_recv_smc(smc, msg, len, flags, timeo);

@@ -212,15 +212,17 @@ void smc_sock_put(struct smc_sock *smc)
 	sock_put(sk);
 }
 
-/* Calls that hold the module itself. */
-static atomic_t smc_sock_calls = ATOMIC_INIT(0);
+/* Calls in the module that do not hold it; a call may end on another CPU than that of its begin. */
+DEFINE_PER_CPU(int, smc_sock_calls);
 
 /**
  * smc_sock_begin_call() - hold the module for a call of an application
  * @sk: the sock, which the application's file holds
  *
  * A sock may become plain TCP while its calls sleep, in this module or in TCP, and they return
- * through this module. The state holds the module. Without a state the call holds it.
+ * through this module. The state holds the module. Without a state the call holds it. Calls that
+ * move data are too frequent for that: guard(smc_entry) counts them, and they hold the state or the
+ * module only where they sleep for a peer or go on in TCP.
  *
  * Context: Process context.
  * Return: for smc_sock_end_call(): the state with a reference, or NULL.
@@ -235,7 +237,7 @@ struct smc_sock *smc_sock_begin_call(struct sock *sk)
 		smc = NULL;
 	rcu_read_unlock();
 	if (!smc) {
-		atomic_inc(&smc_sock_calls);
+		this_cpu_inc(smc_sock_calls);
 		/* not refused while the module goes, see smc_sock_await_calls() */
 		__module_get(THIS_MODULE);
 	}
@@ -255,23 +257,33 @@ void smc_sock_end_call(struct smc_sock *smc)
 		return;
 	}
 	module_put(THIS_MODULE);
-	atomic_dec(&smc_sock_calls);
+	this_cpu_dec(smc_sock_calls);
+}
+
+/* No call begins any more, so a sum that misses an end is only too high. */
+static bool smc_sock_has_calls(void)
+{
+	int cpu, sum = 0;
+
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(*per_cpu_ptr(&smc_sock_calls, cpu));
+	return sum;
 }
 
 /**
  * smc_sock_await_calls() - wait for calls that entered the module unnoticed
  *
  * A task may read a pointer into this module, and then be preempted while the sock becomes plain
- * TCP and the module goes. It does not sleep before smc_sock_begin_call() nor after
- * smc_sock_end_call(), so a grace period of Tasks RCU covers both. Kernels without preemption of
- * the kernel have RCU in its place.
+ * TCP and the module goes. It does not sleep before it is counted nor after, so a grace period of
+ * Tasks RCU covers both. Kernels without preemption of the kernel have RCU in its place. What the
+ * counted calls wait for is the socket lock or memory. A call that sleeps longer holds the module.
  *
  * Context: Process context, module unload; no state is left.
  */
 void smc_sock_await_calls(void)
 {
 	synchronize_rcu_tasks();
-	while (atomic_read(&smc_sock_calls))
+	while (smc_sock_has_calls())
 		msleep(20);
 	synchronize_rcu_tasks();
 }
