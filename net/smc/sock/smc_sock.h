@@ -190,7 +190,7 @@ void smc_sock_release_missed(struct sock *sk);
 void smc_sock_set_err(struct smc_sock *smc, int err);
 int smc_sock_take_err(struct smc_sock *smc);
 
-/* guard(smc_entry)() in calls that move data, guard(smc_call)(sk) in others: smc_sock_begin_call() */
+/* guard(smc_entry)() in calls that move data, guard(smc_call)(sk) in others. */
 DECLARE_PER_CPU(int, smc_sock_calls);
 DEFINE_LOCK_GUARD_0(smc_entry, this_cpu_inc(smc_sock_calls), this_cpu_dec(smc_sock_calls))
 DEFINE_LOCK_GUARD_1(smc_call, struct sock, _T->smc = smc_sock_begin_call(_T->lock),

@@ -25,7 +25,7 @@ class Trap:
         """
         self.content = content
         self.size = count * PAGE
-        self.map = mmap.mmap(-1, self.size)
+        self.map = mmap.mmap(-1, self.size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         self.at = ctypes.addressof(ctypes.c_char.from_buffer(self.map))
         self.libc = ctypes.CDLL(None, use_errno=True)
         self.fd = self.libc.syscall(SYS_USERFAULTFD, os.O_CLOEXEC | os.O_NONBLOCK)
