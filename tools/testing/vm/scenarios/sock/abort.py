@@ -174,8 +174,10 @@ def run(t):
     t.no_sockets(t.b, 5009)
     t.step(handshakes_reset.__doc__)
     handshakes_reset(t)
-    t.step(closed_while_connecting.__doc__)
-    closed_while_connecting(t)
+    # a probe stretches close(); the debug kernels have none
+    if t.b.run("test -e /sys/bus/event_source/devices/kprobe", check=False).rc == 0:
+        t.step(closed_while_connecting.__doc__)
+        closed_while_connecting(t)
     # nothing is left behind that a new connection would meet
     t.rdma_start()
     t.both(serve, requests, 5008, sargs={"count": 20}, cargs={"n": 20})
