@@ -802,7 +802,12 @@ static void smc_take_over(struct smc_tcp_calls *calls)
 	/* the payload is not in TCP's queue; without splice_read the core uses recvmsg() */
 	calls->ops.splice_read = NULL;
 	calls->ops.sendmsg_locked = NULL;
-	smc_compat_clear_sendpage(&calls->prot, &calls->ops);
+#ifdef SMC_HAVE_SENDPAGE
+	/* of older kernels: they send pages and bypass sendmsg(); the core has others */
+	calls->prot.sendpage = NULL;
+	calls->ops.sendpage = NULL;
+	calls->ops.sendpage_locked = NULL;
+#endif
 	/* without these KCM, which would replace the callbacks, refuses the socket */
 	calls->ops.read_sock = NULL;
 	calls->ops.read_skb = NULL;

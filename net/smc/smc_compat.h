@@ -178,16 +178,6 @@ static inline void smc_compat_splice_eof(const struct proto *prot, struct socket
 #endif
 }
 
-/* Functions of older kernels that send pages and bypass sendmsg(); the core has others. */
-static inline void smc_compat_clear_sendpage(struct proto *prot, struct proto_ops *ops)
-{
-#ifdef SMC_HAVE_SENDPAGE
-	prot->sendpage = NULL;
-	ops->sendpage = NULL;
-	ops->sendpage_locked = NULL;
-#endif
-}
-
 /* The file of a socket, with a reference; NULL without one, or if its release has begun. */
 static inline struct file *smc_compat_get_file(struct socket *sock)
 {

@@ -116,61 +116,61 @@ static int smc_tcp_sample(int family, struct smc_tcp_kind *kind,
 }
 
 /* The pointers in our copies that may be TCP's: none of these functions moves payload by itself. */
-#define KEEP(type, member) (offsetof(type, member) / sizeof(long))
+#define KEEP(table, member) (offsetof(typeof(smc_tcp_kinds->our.table), member) / sizeof(long))
 static const u16 smc_tcp_keeps_prot[] = {
-	KEEP(struct proto, pre_connect),
-	KEEP(struct proto, connect),
-	KEEP(struct proto, disconnect),
-	KEEP(struct proto, accept),
-	KEEP(struct proto, destroy),
-	KEEP(struct proto, shutdown),
-	KEEP(struct proto, bpf_bypass_getsockopt),
-	KEEP(struct proto, backlog_rcv),
-	KEEP(struct proto, hash),
-	KEEP(struct proto, unhash),
-	KEEP(struct proto, get_port),
-	KEEP(struct proto, put_port),
-	KEEP(struct proto, enter_memory_pressure),
-	KEEP(struct proto, leave_memory_pressure),
-	KEEP(struct proto, stream_memory_free),
-	KEEP(struct proto, memory_allocated),
-	KEEP(struct proto, per_cpu_fw_alloc),
-	KEEP(struct proto, sockets_allocated),
+	KEEP(prot, pre_connect),
+	KEEP(prot, connect),
+	KEEP(prot, disconnect),
+	KEEP(prot, accept),
+	KEEP(prot, destroy),
+	KEEP(prot, shutdown),
+	KEEP(prot, bpf_bypass_getsockopt),
+	KEEP(prot, backlog_rcv),
+	KEEP(prot, hash),
+	KEEP(prot, unhash),
+	KEEP(prot, get_port),
+	KEEP(prot, put_port),
+	KEEP(prot, enter_memory_pressure),
+	KEEP(prot, leave_memory_pressure),
+	KEEP(prot, stream_memory_free),
+	KEEP(prot, memory_allocated),
+	KEEP(prot, per_cpu_fw_alloc),
+	KEEP(prot, sockets_allocated),
 #ifdef SMC_HAVE_ORPHAN_COUNT
-	KEEP(struct proto, orphan_count),
+	KEEP(prot, orphan_count),
 #endif
-	KEEP(struct proto, memory_pressure),
-	KEEP(struct proto, sysctl_mem),
-	KEEP(struct proto, rsk_prot),
-	KEEP(struct proto, twsk_prot),
-	KEEP(struct proto, h),
-	KEEP(struct proto, node.next),
-	KEEP(struct proto, node.prev),
-	KEEP(struct proto, diag_destroy),
+	KEEP(prot, memory_pressure),
+	KEEP(prot, sysctl_mem),
+	KEEP(prot, rsk_prot),
+	KEEP(prot, twsk_prot),
+	KEEP(prot, h),
+	KEEP(prot, node.next),
+	KEEP(prot, node.prev),
+	KEEP(prot, diag_destroy),
 };
 
 static const u16 smc_tcp_keeps_ops[] = {
-	KEEP(struct proto_ops, release),
-	KEEP(struct proto_ops, bind),
-	KEEP(struct proto_ops, socketpair),
+	KEEP(ops, release),
+	KEEP(ops, bind),
+	KEEP(ops, socketpair),
 	/* these four continue in the struct proto */
-	KEEP(struct proto_ops, sendmsg),
-	KEEP(struct proto_ops, recvmsg),
-	KEEP(struct proto_ops, ioctl),
-	KEEP(struct proto_ops, getsockopt),
+	KEEP(ops, sendmsg),
+	KEEP(ops, recvmsg),
+	KEEP(ops, ioctl),
+	KEEP(ops, getsockopt),
 #ifdef SMC_HAVE_PROTO_SPLICE_EOF
 	/* the same */
-	KEEP(struct proto_ops, splice_eof),
+	KEEP(ops, splice_eof),
 #endif
 #ifdef CONFIG_COMPAT
-	KEEP(struct proto_ops, compat_ioctl),
+	KEEP(ops, compat_ioctl),
 #endif
-	KEEP(struct proto_ops, gettstamp),
+	KEEP(ops, gettstamp),
 	/* the pages of TCP_ZEROCOPY_RECEIVE, which has a getsockopt() */
-	KEEP(struct proto_ops, mmap),
-	KEEP(struct proto_ops, set_peek_off),
+	KEEP(ops, mmap),
+	KEEP(ops, set_peek_off),
 #ifdef SMC_HAVE_SET_RCVBUF
-	KEEP(struct proto_ops, set_rcvbuf),
+	KEEP(ops, set_rcvbuf),
 #endif
 };
 
