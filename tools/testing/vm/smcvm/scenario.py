@@ -128,6 +128,7 @@ class Test:
         self.end = time.monotonic() + self.timeout
         self.count0 = {}
         self.changed = {}
+        self.with_eids = set()
         self.notes = []
 
     # Numbers that depend on the kernel
@@ -161,13 +162,17 @@ class Test:
             vm.sysctl(name, value)
 
     def restore(self, only=None):
-        """Undo set(), of all settings or of one name."""
+        """Undo set(), of all settings or of one name; without one, also ueid()."""
         for (vm, name), value in list(self.changed.items()):
             if only and name != "net.smc." + only:
                 continue
             if vm.alive():
                 vm.sysctl(name, value)
             del self.changed[vm, name]
+        # the next case may have our module as it is
+        for vm in self.ours() if not only else ():
+            if vm in self.with_eids and vm.alive():
+                self.ueid(vm, "--flush")
 
     def no_groups(self):
         """End all link groups; from now on a group ends with its last connection.
@@ -372,6 +377,10 @@ class Test:
     def ueid(self, vm, what):
         """Add an EID to the module of machine VM, ours or stock; "--flush" deletes all."""
         tool = os.path.join(kernel.TOP, "tools/bench/ueid")
+        if what == "--flush":
+            self.with_eids.discard(vm)
+        else:
+            self.with_eids.add(vm)
         vm.run(f"python3 {self.guest_path(tool)} {what}")
 
     def share_eid(self):
