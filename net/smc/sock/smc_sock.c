@@ -3,9 +3,10 @@
  * The SMC state of a TCP sock.
  *
  * Lifetime: the sock holds one reference until it is plain TCP or destroyed. Each queued work item
- * or timer, the handshake, and each call of an application hold one more. The state, and the module
- * reference of the sock, are released after an RCU grace period: code of the module that found the
- * state under RCU has returned by then.
+ * or timer, and the handshake, hold one more. So do calls of an application; those that move data
+ * do only while they sleep (smc_sock_begin_call()). The state, and the module reference of the
+ * sock, are released after an RCU grace period: code of the module that found the state under RCU
+ * has returned by then.
  */
 #include <linux/delay.h>
 #include <linux/module.h>
