@@ -253,7 +253,10 @@ static void keep_pairs(struct smc_llc_run *run)
 		smc_llc_ask(run, SMC_LLC_ACT_KEEP_PAIRS, run->flow->config_link);
 }
 
-/* Client: accept or decline the offer, RFC 7609 3.5.1.6.1. */
+/*
+ * Client: accept or decline the offer, RFC 7609 3.5.1.6.1. An offer of servers of Linux 4.17 to
+ * 5.7 has zeros for MTU, queue pair and number, which is that of their link (protocol.md).
+ */
 static void answer_offer(struct smc_llc_run *run)
 {
 	struct smc_llc_flow *flow = run->flow;
@@ -267,6 +270,7 @@ static void answer_offer(struct smc_llc_run *run)
 		/* ERR-44 */
 		reject(run, SMC_LLC_ADD_LINK_BAD_MTU);
 	} else if (!offer->end.qpn || target == SMC_LLC_NO_LINK || !has_rnic ||
+		   smc_llc_link_by_num(flow, offer->link_num) != SMC_LLC_NO_LINK ||
 		   run->now < flow->backoff_end) {
 		reject(run, SMC_LLC_ADD_LINK_NO_PATH);
 	} else {
@@ -296,8 +300,7 @@ static void on_offer(struct smc_llc_run *run, u8 link, const struct smc_llc_add_
 {
 	struct smc_llc_flow *flow = run->flow;
 
-	if (!smc_llc_is_confirmed(flow) ||
-	    smc_llc_link_by_num(flow, al->link_num) != SMC_LLC_NO_LINK) {
+	if (!smc_llc_is_confirmed(flow)) {
 		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
 		return;
 	}

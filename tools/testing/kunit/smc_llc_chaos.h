@@ -21,7 +21,8 @@ enum chaos_fault {
 	CHAOS_DEPLOYED	= 0x40,	/* the client is a deployed one, smc_llc_deployed.h */
 	CHAOS_SERVER	= 0x80,	/* with it: the server is */
 	CHAOS_MTUS	= 0x100, /* ports change their MTU */
-	CHAOS_PEACE	= CHAOS_REQUESTS | CHAOS_DEPLOYED | CHAOS_SERVER,
+	CHAOS_OLD	= 0x200, /* with CHAOS_DEPLOYED: of Linux 4.17 to 5.7 */
+	CHAOS_PEACE	= CHAOS_REQUESTS | CHAOS_DEPLOYED | CHAOS_SERVER | CHAOS_OLD,
 };
 
 static u64 chaos_state;
@@ -204,6 +205,10 @@ static inline void chaos_check_redundancy(struct world *w, unsigned int faults)
 		for (i = 0; i < W_RNICS; i++)
 			nr[who] += w->side[who].has_rnic[i];
 	links = smc_llc_nr_symmetric(&w->side[W_SERVER].flow);
+	if (w->d.is_old) {
+		W_CHECK(w, w_nr(&w->side[W_SERVER], SMC_LLC_LINK_ACTIVE) == 1);
+		return;
+	}
 	/* a deployed server does not retry by itself */
 	if (w->script && w->d.who == W_SERVER)
 		return;
@@ -339,6 +344,11 @@ static inline bool chaos_run(struct world *w, u64 seed, unsigned int faults,
 		set.script_side = faults & CHAOS_SERVER ? W_SERVER : W_CLIENT;
 		set.is_deployed[!set.script_side] = true;
 		set.max_links[set.script_side] = 2;
+	}
+	if (faults & CHAOS_OLD) {
+		set.is_old = true;
+		set.has_v2 = false;
+		set.is_agreed = false;
 	}
 	w_init(w, &set);
 	/* Half of the schedules have first contact without faults. */

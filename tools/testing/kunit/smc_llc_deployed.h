@@ -16,6 +16,13 @@
  * - A link that fails is taken down at once and reported in good order.
  * - All RNICs are one LAN. There are never more than three links.
  *
+ * A side of Linux 4.17 to 5.7 has version 1 and one link, of number 0:
+ *
+ * - A server offers a second one without queue pair, number, MTU and PSN, with the MAC and GID
+ *   of the first one: in first contact, and in answer to a notice. It takes any rejection.
+ * - A client declines each offer, with or without the number.
+ * - It knows DELETE LINK for all links only.
+ *
  * The state of the world's side holds what the script knows.
  */
 #ifndef _SMC_LLC_DEPLOYED_H
@@ -134,6 +141,8 @@ static inline void d_decline(struct world *w, u8 link, const struct smc_llc_add_
 	act.msg.add_link.nr_pairs = 0;
 	act.msg.add_link.is_rejected = true;
 	act.msg.add_link.reason = SMC_LLC_ADD_LINK_NO_PATH;
+	if (w->d.is_old && chaos_roll(2))
+		act.msg.add_link.link_num = 0;
 	w_send(w, w->d.who, &act);
 }
 
@@ -216,7 +225,7 @@ static inline void d_offer(struct world *w, u8 link, const struct smc_llc_msg *m
 		nr += s->qp[i].exists;
 	rnic = d_pick(w, &msg->add_link.end);
 	target = smc_llc_link_in(&s->flow, SMC_LLC_LINK_FREE);
-	if (rnic == W_RNICS || nr >= D_LINKS || target == SMC_LLC_NO_LINK) {
+	if (w->d.is_old || rnic == W_RNICS || nr >= D_LINKS || target == SMC_LLC_NO_LINK) {
 		d_decline(w, link, &msg->add_link);
 		d_done(w);
 		return;
@@ -622,6 +631,20 @@ static inline u8 ds_pick(struct world *w)
 	       s->has_rnic[s->qp[i].rnic] ? s->qp[i].rnic : W_RNICS;
 }
 
+/* An offer of nothing, which no client may take for one. */
+static inline void ds_old_offer(struct world *w)
+{
+	struct smc_llc_flow *flow = &d_side(w)->flow;
+	u8 link = smc_llc_carrier(flow, SMC_LLC_NO_LINK);
+	struct smc_llc_action act = d_msg(link, SMC_LLC_ADD_LINK, false);
+
+	flow->next_add = SMC_LLC_NO_DEADLINE;
+	memcpy(act.msg.add_link.end.mac, flow->link[link].local.mac, SMC_MAC_LEN);
+	memcpy(act.msg.add_link.end.gid, flow->link[link].local.gid, SMC_GID_LEN);
+	d_wait(w, SMC_LLC_CONFIG_ADD_LINK);
+	w_send(w, w->d.who, &act);
+}
+
 static inline void ds_add(struct world *w)
 {
 	struct smc_llc_action act = d_msg(0, SMC_LLC_ADD_LINK, false);
@@ -629,6 +652,10 @@ static inline void ds_add(struct world *w)
 	struct smc_llc_flow *flow = &s->flow;
 	u8 target = smc_llc_link_in(flow, SMC_LLC_LINK_FREE), rnic = ds_pick(w), i, nr = 0;
 
+	if (w->d.is_old) {
+		ds_old_offer(w);
+		return;
+	}
 	flow->next_add = SMC_LLC_NO_DEADLINE;
 	act.link = smc_llc_carrier(flow, SMC_LLC_NO_LINK);
 	for (i = 0; i < SMC_LLC_LINKS; i++)
@@ -667,6 +694,10 @@ static inline void ds_fail(struct world *w)
 	bool is_told = flow->config != SMC_LLC_CONFIG_ADD_LINK && chaos_roll(2);
 	u8 num = flow->link[flow->config_target].num;
 
+	if (w->d.is_old) {
+		d_done(w);
+		return;
+	}
 	d_free(w, flow->config_target);
 	if (is_told)
 		ds_delete(w, num, SMC_LLC_DELETE_LOST_PATH, false);
@@ -707,6 +738,11 @@ static inline void ds_answer(struct world *w, const struct smc_llc_add_link *al)
 	struct w_side *s = d_side(w);
 	u8 target = s->flow.config_target;
 
+	W_CHECK(w, al->is_rejected || !w->d.is_old);
+	if (w->d.is_old) {
+		d_done(w);
+		return;
+	}
 	if (al->is_rejected) {
 		d_free(w, target);
 		d_done(w);
@@ -948,8 +984,8 @@ static inline void d_start(struct world *w, const struct smc_llc_start *start)
 	flow->config_deadline = w->now + D_FIRST_MS;
 	if (w->d.who == W_CLIENT)
 		return;
-	flow->last_num = 1;
-	lnk->num = 1;
+	flow->last_num = !w->d.is_old;
+	lnk->num = flow->last_num;
 	flow->phase = SMC_LLC_WAIT_CONFIRM_REPLY;
 	flow->config_deadline = w->now + D_REPLY_MS + D_DECLINE_MS;
 	ds_send_confirm(w, 0);
@@ -969,6 +1005,8 @@ static void d_event(struct world *w, const struct smc_llc_event *ev)
 	case SMC_LLC_EV_MSG:
 		if (s->flow.link[ev->link].state == SMC_LLC_LINK_FREE)
 			break;
+		W_CHECK(w, !w->d.is_old || ev->msg.type != SMC_LLC_DELETE_LINK ||
+			ev->msg.delete_link.is_all);
 		if (w->d.who == W_SERVER)
 			ds_receive(w, ev->link, &ev->msg);
 		else

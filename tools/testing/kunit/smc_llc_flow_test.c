@@ -3618,23 +3618,78 @@ static void acceptance_that_is_not_due_err_46_err_54(struct kunit *test)
 	lab_expect_alive(lab, SERVER);
 }
 
-/* An offer without a queue pair is declined; one for a link in use is out of sync. */
-static void offer_that_cannot_be_used_sl_11_err_54(struct kunit *test)
+/* An offer that cannot be accepted is declined, whatever its number. */
+static void offer_that_cannot_be_used_sl_11_err_44(struct kunit *test)
 {
+	static const struct {
+		const char *what;
+		u8 num, mtu;
+		u32 qpn;
+		u8 reason;
+	} rows[] = {
+		{ "no queue pair", 3, SMC_MTU_1024, 0, SMC_LLC_ADD_LINK_NO_PATH },
+		{ "a link in use", 1, SMC_MTU_1024, 0x77, SMC_LLC_ADD_LINK_NO_PATH },
+		{ "both", 1, SMC_MTU_1024, 0, SMC_LLC_ADD_LINK_NO_PATH },
+		{ "no MTU, a link in use", 1, 0, 0x77, SMC_LLC_ADD_LINK_BAD_MTU },
+		{ "nothing", 0, 0, 0, SMC_LLC_ADD_LINK_BAD_MTU },
+	};
 	struct lab *lab = lab_up_facing(test, CLIENT, false);
-	struct smc_llc_msg msg = say_add_link(7, 3, SMC_MTU_1024, false);
+	struct smc_llc_msg msg;
+	unsigned int i;
 
 	lab_tell_rnic(lab, CLIENT);
 	lab->side[CLIENT].nr_out = 0;
-	msg.add_link.end.qpn = 0;
-	lab_say(lab, CLIENT, &msg);
-	msg = lab_hear(lab, CLIENT, SMC_LLC_ADD_LINK, true);
-	KUNIT_EXPECT_TRUE(test, msg.add_link.is_rejected);
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		msg = say_add_link(7, rows[i].num, rows[i].mtu, false);
+		msg.add_link.end.qpn = rows[i].qpn;
+		lab_say(lab, CLIENT, &msg);
+		msg = lab_hear(lab, CLIENT, SMC_LLC_ADD_LINK, true);
+		KUNIT_EXPECT_TRUE_MSG(test, msg.add_link.is_rejected, "%s", rows[i].what);
+		KUNIT_EXPECT_EQ_MSG(test, msg.add_link.reason, rows[i].reason, "%s",
+				    rows[i].what);
+		KUNIT_EXPECT_EQ_MSG(test, msg.add_link.link_num, rows[i].num, "%s",
+				    rows[i].what);
+		lab_expect_silence(lab, CLIENT);
+	}
 	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_created, 0);
 	lab_expect_alive(lab, CLIENT);
-	msg = say_add_link(7, 1, SMC_MTU_1024, false);
+}
+
+/*
+ * The only link of a server of Linux 4.17 to 5.7 has number 0, as has its offer of nothing, in
+ * first contact and in answer to a notice.
+ */
+static void old_server_offers_nothing_sl_11_err_44_amb_27(struct kunit *test)
+{
+	struct lab *lab = lab_client_waits_confirm(test, true);
+	struct smc_llc_msg offer = say_add_link(1, 0, 0, false);
+	struct smc_llc_msg msg = say_confirm_link(lab, SERVER, 0);
+
+	offer.add_link.end.qpn = 0;
+	offer.add_link.end.psn = 0;
 	lab_say(lab, CLIENT, &msg);
-	lab_expect_terminated(lab, CLIENT, SMC_LLC_WHY_OUT_OF_SYNC);
+	msg = lab_hear(lab, CLIENT, SMC_LLC_CONFIRM_LINK, true);
+	KUNIT_EXPECT_EQ(test, msg.confirm_link.link_num, 0);
+	lab_say(lab, CLIENT, &offer);
+	msg = lab_hear(lab, CLIENT, SMC_LLC_ADD_LINK, true);
+	KUNIT_EXPECT_TRUE(test, msg.add_link.is_rejected);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_up, 1);
+
+	lab_tell_rnic(lab, CLIENT);
+	lab_pump(lab);
+	lab_hear(lab, CLIENT, SMC_LLC_ADD_LINK, false);
+	lab_say(lab, CLIENT, &offer);
+	msg = lab_hear(lab, CLIENT, SMC_LLC_ADD_LINK, true);
+	KUNIT_EXPECT_TRUE(test, msg.add_link.is_rejected);
+	lab_expect_silence(lab, CLIENT);
+	lab_expect_alive(lab, CLIENT);
+
+	/* the link can be named: DELETE LINK for it ends the group */
+	msg = say_delete(0, false, false);
+	lab_say(lab, CLIENT, &msg);
+	msg = lab_hear(lab, CLIENT, SMC_LLC_DELETE_LINK, true);
+	KUNIT_EXPECT_EQ(test, msg.delete_link.reason, 0);
+	lab_expect_terminated(lab, CLIENT, SMC_LLC_WHY_PEER_DELETED);
 }
 
 /* The first offer has not been answered yet, so it leaves nothing. */
@@ -5158,7 +5213,8 @@ static struct kunit_case llc_flow_cases[] = {
 	KUNIT_CASE(late_rejection_ends_the_pause_once_err_54),
 	KUNIT_CASE(late_rejection_ends_its_own_exchange_ser_02),
 	KUNIT_CASE(acceptance_that_is_not_due_err_46_err_54),
-	KUNIT_CASE(offer_that_cannot_be_used_sl_11_err_54),
+	KUNIT_CASE(offer_that_cannot_be_used_sl_11_err_44),
+	KUNIT_CASE(old_server_offers_nothing_sl_11_err_44_amb_27),
 	KUNIT_CASE(offer_replaces_one_that_waits_err_29_ser_18),
 	KUNIT_CASE(confirmed_link_stays_sl_16_sl_17),
 	KUNIT_CASE(new_link_is_the_one_that_was_offered_err_43_err_47_err_54),

@@ -3012,6 +3012,17 @@ static void random_deployed_client(struct kunit *test)
 	chaos(test, 4000, 200, CHAOS_DEPLOYED | CHAOS_SERVER | CHAOS_MTUS);
 }
 
+/* Peers of Linux 4.17 to 5.7 have one link, and offers of nothing. */
+static void random_old_peer_sl_11_err_44(struct kunit *test)
+{
+	const unsigned int old = CHAOS_DEPLOYED | CHAOS_OLD;
+
+	chaos(test, 6000, 200, old | CHAOS_REQUESTS);
+	chaos(test, 6000, 200, old | CHAOS_ALL | CHAOS_MTUS);
+	chaos(test, 6000, 200, old | CHAOS_SERVER | CHAOS_REQUESTS);
+	chaos(test, 6000, 200, old | CHAOS_SERVER | CHAOS_ALL | CHAOS_MTUS);
+}
+
 static void random_nonsense_llc_11_err_54(struct kunit *test)
 {
 	struct world *w = kunit_kzalloc(test, sizeof(*w), GFP_KERNEL);
@@ -3135,6 +3146,7 @@ static struct kunit_case llc_group_cases[] = {
 	KUNIT_CASE(continuation_before_the_answer_err_29_err_47),
 	KUNIT_CASE(random_deployed_client),
 	KUNIT_CASE(random_deployed_server),
+	KUNIT_CASE(random_old_peer_sl_11_err_44),
 	KUNIT_CASE(random_nonsense_llc_11_err_54),
 	{}
 };

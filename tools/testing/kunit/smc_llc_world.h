@@ -139,6 +139,7 @@ typedef void (*w_script)(struct world *w, const struct smc_llc_event *ev);
 /* The state of a script, see smc_llc_deployed.h. */
 struct w_deployed {
 	int who;
+	bool is_old;		/* of Linux 4.17 to 5.7 */
 	bool has_mail;
 	u8 mail_link;
 	struct smc_llc_msg mail;
@@ -1202,6 +1203,7 @@ struct w_setup {
 	bool is_agreed;		/* version 2.1: on max_links[W_SERVER] */
 	w_script script;
 	int script_side;
+	bool is_old;		/* the script is that of Linux 4.17 to 5.7 */
 };
 
 static inline void w_init(struct world *w, const struct w_setup *set)
@@ -1212,6 +1214,7 @@ static inline void w_init(struct world *w, const struct w_setup *set)
 	memset(w, 0, sizeof(*w));
 	w->script = set->script;
 	w->d.who = set->script_side;
+	w->d.is_old = set->is_old;
 	w->now = 1000000;
 	w->next_qpn = 0x100;
 	for (who = W_SERVER; who <= W_CLIENT; who++) {
