@@ -11,7 +11,8 @@
  * notice is REQ ADD LINK, which has a reply (protocol.md).
  * In first contact a client waits for an offer. A server that cannot add a link offers a bare
  * queue pair and deletes it if the client accepts. Without an offer a deployed client times out
- * and continues with one link; any other client is declined (AMB-28).
+ * and continues with one link; any other client is declined (AMB-28). In that dialect a missing
+ * message of the exchange costs no side more than the new link.
  *
  * Ownership: the exchange owns the new link until it is confirmed. DELETE LINK removes it if the
  * peer may know it, DESTROY_LINK alone otherwise.
@@ -100,7 +101,7 @@ static void create_in_time(struct smc_llc_run *run)
 	u32 ms;
 
 	if (smc_llc_is_forming(flow)) {
-		ms = flow->quirks->must_offer ? timers->add_link : timers->add_link_deployed;
+		ms = flow->quirks->needs_add_link ? timers->add_link : timers->add_link_deployed;
 		ms /= new_link(run)->is_bare ? 4 : 2;
 	} else {
 		ms = reply_ms(flow) / 4 * 3;
@@ -363,7 +364,8 @@ static void on_acceptance(struct smc_llc_run *run, const struct smc_llc_add_link
 {
 	struct smc_llc_flow *flow = run->flow;
 	struct smc_llc_link *lnk = new_link(run);
-	bool is_valid = al->end.qpn && smc_nego_mtu_is_valid(al->end.mtu) &&
+	bool is_valid = al->link_num == lnk->num && al->end.qpn &&
+			smc_nego_mtu_is_valid(al->end.mtu) &&
 			!smc_llc_is_parallel(flow, &lnk->local, &al->end);
 	bool has_failed = is_valid && lnk->state != SMC_LLC_LINK_FORMING;
 
@@ -414,18 +416,29 @@ static void on_late_rejection(struct smc_llc_run *run, u8 link, u8 num)
 			smc_llc_arm_retry(run, true);
 		smc_llc_link_destroy(run, target, true);
 	} else if (num || flow->add_pause == SMC_LLC_NO_DEADLINE) {
-		smc_llc_stale(run, link, num);
+		/* without a number it can only be for the last offer */
+		smc_llc_stale(run, link, num ?: flow->last_num);
 	}
 	flow->add_pause = SMC_LLC_NO_DEADLINE;
+}
+
+/*
+ * True if an answer is for the offer under way, rather than late. AMB-40: a rejection may lack the
+ * number. Deployed servers do not compare it, so another one costs the new link only.
+ */
+static bool is_for_offer(struct smc_llc_run *run, const struct smc_llc_add_link *al)
+{
+	if (al->link_num == new_link(run)->num || (!al->link_num && al->is_rejected))
+		return true;
+	return !run->flow->quirks->needs_add_link &&
+	       !smc_llc_has_ended(run->flow, al->link_num);
 }
 
 static void on_answer(struct smc_llc_run *run, u8 link, const struct smc_llc_add_link *al)
 {
 	struct smc_llc_flow *flow = run->flow;
-	/* AMB-40 */
 	bool is_awaited = flow->config == SMC_LLC_CONFIG_ADD_LINK && link == flow->config_link &&
-			  (al->link_num == new_link(run)->num ||
-			   (!al->link_num && al->is_rejected));
+			  is_for_offer(run, al);
 
 	if (!is_awaited && al->is_rejected) {
 		on_late_rejection(run, link, al->link_num);
@@ -513,7 +526,7 @@ static void send_add_link(struct smc_llc_run *run, bool is_reply)
 /* Server: nothing to offer. A client that needs an offer would time out, AMB-28. */
 static void no_offer(struct smc_llc_run *run)
 {
-	if (smc_llc_is_forming(run->flow) && run->flow->quirks->must_offer)
+	if (smc_llc_is_forming(run->flow) && run->flow->quirks->needs_add_link)
 		smc_llc_fail_local(run, SMC_LLC_WHY_NO_SPARE, SMC_DECLINE_MEM);
 	else
 		smc_llc_arm_retry(run, true);
@@ -841,11 +854,28 @@ void smc_llc_add_confirm_sent(struct smc_llc_run *run, u8 link)
 		smc_llc_config_done(run);
 }
 
+/* Server: the client does not answer the offer; it may still be busy with it. */
+static void unanswered(struct smc_llc_run *run)
+{
+	struct smc_llc_flow *flow = run->flow;
+
+	smc_llc_config_done(run);
+	smc_llc_link_destroy(run, flow->config_target, true);
+	smc_llc_arm_retry(run, true);
+	flow->add_pause = smc_llc_after(run, flow->params.timers.reply);
+}
+
+/* The carrying link works otherwise: its RNIC would have reported a failure. */
 static void carrier_timeout(struct smc_llc_run *run, enum smc_llc_why why)
 {
 	struct smc_llc_flow *flow = run->flow;
 
-	if (smc_llc_is_forming(flow))
+	if (!flow->quirks->needs_add_link && flow->config == SMC_LLC_CONFIG_ADD_LINK)
+		unanswered(run);
+	else if (!flow->quirks->needs_add_link)
+		/* the peer may have accepted, and has to give the link up as well */
+		smc_llc_link_lost(run, flow->config_target, why, SMC_LLC_DELETE_LOST_PATH);
+	else if (smc_llc_is_forming(flow))
 		/* ERR-28, ERR-30, ERR-33, ERR-34 */
 		smc_llc_fail_group(run, SMC_LLC_FAIL_RESET, why, 0);
 	else

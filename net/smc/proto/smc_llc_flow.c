@@ -104,7 +104,7 @@ static bool is_other_dialect(const struct smc_llc_flow *flow,
 }
 
 static const struct smc_llc_quirks llc_quirks[] = {
-	[SMC_DIALECT_RFC] = { .must_offer = true, .retries_refused = true, .delete_tries = 1 },
+	[SMC_DIALECT_RFC] = { .needs_add_link = true, .retries_refused = true, .delete_tries = 1 },
 	[SMC_DIALECT_DEPLOYED] = {
 		.no_eye_catcher = true, .declines_late = true, .loses_in_order = true,
 		.delete_tries = 2, .peer_waits_ms = 2000,
@@ -180,7 +180,7 @@ static void on_first_prepared(struct smc_llc_run *run, bool ok)
 		flow->config_deadline = smc_llc_after(run, timers->first_reply);
 	} else {
 		flow->phase = SMC_LLC_WAIT_ADD_LINK;
-		flow->config_deadline = smc_llc_after(run, flow->quirks->must_offer ?
+		flow->config_deadline = smc_llc_after(run, flow->quirks->needs_add_link ?
 						      timers->add_link :
 						      timers->add_link_deployed);
 	}
@@ -502,7 +502,7 @@ static void forming_timeout(struct smc_llc_run *run)
 		why = SMC_LLC_WHY_CONFIRM_LINK_REPLY_TIMEOUT;
 		break;
 	case SMC_LLC_WAIT_ADD_LINK:
-		if (!flow->quirks->must_offer) {
+		if (!flow->quirks->needs_add_link) {
 			/* protocol.md: a deployed server may send none. */
 			group_up(run);
 			return;

@@ -350,7 +350,11 @@ struct smc_llc_actions {
 /* How the peers of a dialect behave. */
 struct smc_llc_quirks {
 	bool no_eye_catcher;	/* CONFIRM LINK announces elements without an eye catcher */
-	bool must_offer;	/* first contact without ADD LINK is a timeout (ERR-27) */
+	/*
+	 * ADD LINK on first contact and the messages that answer it must come (ERR-27 to ERR-30,
+	 * ERR-33 to ERR-35); otherwise a missing one costs the new link only (protocol.md)
+	 */
+	bool needs_add_link;
 	bool retries_refused;	/* a refused RMB exchange is retried, not an error (protocol.md) */
 	bool declines_late;	/* a client still declines an ADD LINK that was withdrawn */
 	bool loses_in_order;	/* a client's DELETE LINK of a failed link is orderly

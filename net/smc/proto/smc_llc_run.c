@@ -185,8 +185,14 @@ u8 smc_llc_link_by_num(const struct smc_llc_flow *flow, u8 num)
 	return SMC_LLC_NO_LINK;
 }
 
-/* True if the link with this number has ended here, which the peer may not know yet. */
-static bool has_ended(const struct smc_llc_flow *flow, u8 num)
+/**
+ * smc_llc_has_ended() - check for the number of a link that has ended here
+ * @flow: LLC machine
+ * @num: link number
+ *
+ * Return: true if the peer may not know yet that the link has ended.
+ */
+bool smc_llc_has_ended(const struct smc_llc_flow *flow, u8 num)
 {
 	u8 link = smc_llc_link_by_num(flow, num);
 
@@ -208,7 +214,7 @@ static bool has_ended(const struct smc_llc_flow *flow, u8 num)
  */
 void smc_llc_stale(struct smc_llc_run *run, u8 link, u8 num)
 {
-	if (has_ended(run->flow, num))
+	if (smc_llc_has_ended(run->flow, num))
 		smc_llc_ask(run, SMC_LLC_ACT_STALE, link);
 	else
 		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);

@@ -40,6 +40,7 @@ bool smc_llc_may_begin(const struct smc_llc_flow *flow);
 bool smc_llc_is_any_ending(const struct smc_llc_flow *flow);
 u8 smc_llc_link_in(const struct smc_llc_flow *flow, enum smc_llc_link_state state);
 u8 smc_llc_link_by_num(const struct smc_llc_flow *flow, u8 num);
+bool smc_llc_has_ended(const struct smc_llc_flow *flow, u8 num);
 u8 smc_llc_carrier(const struct smc_llc_flow *flow, u8 except);
 bool smc_llc_end_equals(const struct smc_llc_end *a, const struct smc_llc_end *b);
 

@@ -1569,8 +1569,8 @@ static void no_answer_while_adding_err_29_err_33_err_35(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
 		for (nr = 1; nr <= 2; nr++) {
 			struct world *w = nr == 1 ?
-				adding_second(test, SMC_LLC_ADD_LINK, true) :
-				adding(test, SMC_LLC_ADD_LINK, true);
+				adding_second(test, SMC_LLC_ADD_LINK, false) :
+				adding(test, SMC_LLC_ADD_LINK, false);
 			struct w_side *waits;
 
 			if (nr == 1) {
@@ -1597,6 +1597,43 @@ static void no_answer_while_adding_err_29_err_33_err_35(struct kunit *test)
 			w_wait(w, 60000);
 			expect_rest(test, w, 2);
 			KUNIT_EXPECT_EQ(test, class(w, W_SERVER), SMC_LGR_TYPE_SYMMETRIC);
+		}
+	}
+}
+
+/*
+ * In the deployed dialect a missing message costs the new link only, in first contact and later.
+ * The link is tried again.
+ */
+static void no_answer_while_adding_deployed_err_56_tmr_12_tmr_13(struct kunit *test)
+{
+	static const struct { int who; u8 type; bool is_reply; } rows[] = {
+		{ W_SERVER, SMC_LLC_ADD_LINK, false },
+		{ W_CLIENT, SMC_LLC_ADD_LINK, true },
+		{ W_SERVER, SMC_LLC_ADD_LINK_CONT, false },
+		{ W_CLIENT, SMC_LLC_ADD_LINK_CONT, true },
+	};
+	unsigned int i;
+	int is_first;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		for (is_first = 0; is_first < 2; is_first++) {
+			struct world *w = is_first ? world_of(test, 2, 2, 2, true) :
+						     adding_second(test, SMC_LLC_ADD_LINK, true);
+
+			if (is_first || rows[i].who == W_CLIENT ||
+			    rows[i].type != SMC_LLC_ADD_LINK)
+				w_pump_until(w, rows[i].who, rows[i].type, rows[i].is_reply);
+			w->loses[rows[i].who] = true;
+			w_pump(w);
+			KUNIT_EXPECT_FALSE(test, w->loses[rows[i].who]);
+			w_wait(w, 60000);
+			KUNIT_EXPECT_EQ(test, w->side[W_SERVER].nr_up, 1);
+			KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].nr_up, 1);
+			KUNIT_EXPECT_EQ(test, w->side[W_SERVER].nr_terminated, 0);
+			KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].nr_terminated, 0);
+			expect_rest(test, w, 2);
+			kunit_kfree(test, w);
 		}
 	}
 }
@@ -3089,6 +3126,7 @@ static struct kunit_case llc_group_cases[] = {
 	KUNIT_CASE(later_link_without_confirm_err_26_err_32_tmr_12_tmr_13),
 	KUNIT_CASE(third_link_fails_err_56_err_57_tmr_12_tmr_13),
 	KUNIT_CASE(no_answer_while_adding_err_29_err_33_err_35),
+	KUNIT_CASE(no_answer_while_adding_deployed_err_56_tmr_12_tmr_13),
 	KUNIT_CASE(no_answer_in_first_contact_resets_err_28_err_30_err_33_err_34),
 	KUNIT_CASE(delete_link_of_client_unanswered_err_36),
 	KUNIT_CASE(delete_link_of_server_unanswered_err_38),
