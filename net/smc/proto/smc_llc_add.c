@@ -870,7 +870,10 @@ static void carrier_timeout(struct smc_llc_run *run, enum smc_llc_why why)
 {
 	struct smc_llc_flow *flow = run->flow;
 
-	if (!flow->quirks->needs_add_link && flow->config == SMC_LLC_CONFIG_ADD_LINK)
+	if (smc_llc_is_forming(flow) && flow->commitment < SMC_LLC_COMMIT_FINAL)
+		/* it did not even acknowledge our ADD LINK, ERR-10, ERR-11, ERR-19 */
+		smc_llc_fail_local(run, SMC_LLC_WHY_ADD_LINK_SEND, SMC_DECLINE_TIMEOUT_AL);
+	else if (!flow->quirks->needs_add_link && flow->config == SMC_LLC_CONFIG_ADD_LINK)
 		unanswered(run);
 	else if (!flow->quirks->needs_add_link)
 		/* the peer may have accepted, and has to give the link up as well */

@@ -488,30 +488,28 @@ static void on_req_terminate(struct smc_llc_run *run, u32 reason, bool is_orderl
 		smc_llc_end_begin(run, 0, reason, is_orderly, SMC_LLC_WHY_DELETED);
 }
 
-/* The peer did not answer on the first link, ERR-20, 24, 27. */
+/*
+ * The peer did not answer on the first link, ERR-20, 24, 27. Where it did not even acknowledge our
+ * CONFIRM LINK, the send counts as failed: ERR-19, 21, 22.
+ */
 static void forming_timeout(struct smc_llc_run *run)
 {
 	struct smc_llc_flow *flow = run->flow;
 	enum smc_llc_why why;
 
-	switch (flow->phase) {
-	case SMC_LLC_WAIT_CONFIRM_LINK:
+	if (flow->phase == SMC_LLC_WAIT_CONFIRM_LINK) {
 		why = SMC_LLC_WHY_CONFIRM_LINK_TIMEOUT;
-		break;
-	case SMC_LLC_WAIT_CONFIRM_REPLY:
+	} else if (flow->commitment == SMC_LLC_COMMIT_NONE) {
+		smc_llc_fail_local(run, SMC_LLC_WHY_CONFIRM_LINK_SEND, SMC_DECLINE_TIMEOUT_CL);
+		return;
+	} else if (flow->phase == SMC_LLC_WAIT_CONFIRM_REPLY) {
 		why = SMC_LLC_WHY_CONFIRM_LINK_REPLY_TIMEOUT;
-		break;
-	case SMC_LLC_WAIT_ADD_LINK:
-		if (!flow->quirks->needs_add_link) {
-			/* protocol.md: a deployed server may send none. */
-			group_up(run);
-			return;
-		}
+	} else if (flow->quirks->needs_add_link) {
 		why = SMC_LLC_WHY_ADD_LINK_TIMEOUT;
-		break;
-	default:
-		why = SMC_LLC_WHY_SEND_FAILED;
-		break;
+	} else {
+		/* protocol.md: a deployed server may send none. */
+		group_up(run);
+		return;
 	}
 	smc_llc_fail_group(run, SMC_LLC_FAIL_RESET, why, 0);
 }

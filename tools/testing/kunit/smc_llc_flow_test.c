@@ -958,7 +958,7 @@ static void one_link_agreed_reply_not_sent_err_22(struct kunit *test)
 	lab_expect_failed(lab, CLIENT, SMC_LLC_FAIL_DECLINE, SMC_LLC_WHY_CONFIRM_LINK_SEND);
 }
 
-static void one_link_agreed_no_completion_resets(struct kunit *test)
+static void one_link_agreed_no_completion_declines_err_22(struct kunit *test)
 {
 	struct lab *lab = lab_new(test, true, true);
 	struct smc_llc_params params = lab_params(false, true);
@@ -985,7 +985,50 @@ static void one_link_agreed_no_completion_resets(struct kunit *test)
 	lab_say(lab, CLIENT, &msg);
 	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_stored, 1);
 	lab_wait(lab, lab_timers().first_reply);
-	lab_expect_failed(lab, CLIENT, SMC_LLC_FAIL_RESET, SMC_LLC_WHY_SEND_FAILED);
+	lab_expect_failed(lab, CLIENT, SMC_LLC_FAIL_DECLINE, SMC_LLC_WHY_CONFIRM_LINK_SEND);
+}
+
+/* A peer that posts no receives acknowledges nothing: the send neither fails nor completes. */
+static void no_completion_is_a_failed_send_err_19_err_21_err_22(struct kunit *test)
+{
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_MSG };
+	struct lab *lab;
+	int is_deployed;
+
+	for (is_deployed = 0; is_deployed < 2; is_deployed++) {
+		/* a client's CONFIRM LINK reply */
+		lab = lab_client_waits_confirm(test, is_deployed);
+		ev.msg = say_confirm_link(lab, SERVER, 1);
+		lab_feed(lab, CLIENT, &ev);
+		lab_work(lab, CLIENT);
+		lab_hear(lab, CLIENT, SMC_LLC_CONFIRM_LINK, true);
+		lab->side[CLIENT].keeps_results = true;
+		lab_wait(lab, lab_timers().add_link);
+		KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_up, 0);
+		lab_expect_failed(lab, CLIENT, SMC_LLC_FAIL_DECLINE,
+				  SMC_LLC_WHY_CONFIRM_LINK_SEND);
+
+		/* a server's request */
+		lab = lab_new(test, is_deployed, is_deployed);
+		lab->is_played[CLIENT] = true;
+		lab_start_side(lab, SERVER);
+		lab_work(lab, SERVER);
+		lab_hear(lab, SERVER, SMC_LLC_CONFIRM_LINK, false);
+		lab->side[SERVER].keeps_results = true;
+		lab_wait(lab, lab_timers().first_reply);
+		lab_expect_failed(lab, SERVER, SMC_LLC_FAIL_DECLINE,
+				  SMC_LLC_WHY_CONFIRM_LINK_SEND);
+
+		/* its ADD LINK, before its point of no return */
+		lab = lab_server_waits_confirm(test, is_deployed);
+		ev.msg = say_confirm_link(lab, CLIENT, 1);
+		lab_feed(lab, SERVER, &ev);
+		lab_work(lab, SERVER);
+		lab_hear(lab, SERVER, SMC_LLC_ADD_LINK, false);
+		lab->side[SERVER].keeps_results = true;
+		lab_wait(lab, lab_timers().first_reply);
+		lab_expect_failed(lab, SERVER, SMC_LLC_FAIL_DECLINE, SMC_LLC_WHY_ADD_LINK_SEND);
+	}
 }
 
 static void client_no_confirm_link_resets_err_20_tmr_03(struct kunit *test)
@@ -5160,7 +5203,8 @@ static struct kunit_case llc_flow_cases[] = {
 	KUNIT_CASE(client_refuses_bad_mtu_err_44),
 	KUNIT_CASE(one_link_agreed_needs_no_add_link),
 	KUNIT_CASE(one_link_agreed_reply_not_sent_err_22),
-	KUNIT_CASE(one_link_agreed_no_completion_resets),
+	KUNIT_CASE(one_link_agreed_no_completion_declines_err_22),
+	KUNIT_CASE(no_completion_is_a_failed_send_err_19_err_21_err_22),
 	KUNIT_CASE(client_no_confirm_link_resets_err_20_tmr_03),
 	KUNIT_CASE(server_cannot_send_confirm_link_declines_err_21_err_09),
 	KUNIT_CASE(client_cannot_send_reply_declines_err_22_err_09),
