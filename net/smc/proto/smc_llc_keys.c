@@ -48,11 +48,19 @@ static bool has_link(const struct smc_llc_rkeys *keys, u8 link)
 	return false;
 }
 
+/* What the tokens of a message are. */
+enum collected {
+	COLLECTED,
+	NAMED_TWICE,	/* a link has two tokens */
+	NAMED_NONE,	/* a token is for a link that the group never had */
+};
+
 /*
  * Collect tokens that name links by number, each link once. Deleted links are ignored, as the
  * peer may not have seen the deletion; so is a link being added, which deployed peers include.
  */
-static bool collect(struct smc_llc_flow *flow, const struct smc_llc_rtoken *rtoken, u8 count)
+static enum collected collect(struct smc_llc_flow *flow, const struct smc_llc_rtoken *rtoken,
+			      u8 count)
 {
 	struct smc_llc_rkeys *keys = &flow->remote.keys;
 	u8 i, link;
@@ -61,11 +69,11 @@ static bool collect(struct smc_llc_flow *flow, const struct smc_llc_rtoken *rtok
 		link = smc_llc_link_by_num(flow, rtoken[i].link_num);
 		if (link == SMC_LLC_NO_LINK) {
 			if (!smc_llc_is_gone(flow, rtoken[i].link_num))
-				return false;
+				return NAMED_NONE;
 			continue;
 		}
 		if (has_link(keys, link))
-			return false;
+			return NAMED_TWICE;
 		/* Not yet offered, or never in use. */
 		if (flow->link[link].is_spare &&
 		    (flow->link[link].state != SMC_LLC_LINK_FORMING ||
@@ -75,7 +83,7 @@ static bool collect(struct smc_llc_flow *flow, const struct smc_llc_rtoken *rtok
 		keys->rtoken[keys->count].link_num = link;
 		keys->count++;
 	}
-	return true;
+	return COLLECTED;
 }
 
 /*
@@ -114,6 +122,27 @@ static void continue_confirm(struct smc_llc_run *run, u8 more)
 	send_reply(run, remote->link, &remote->msg);
 	remote->state = SMC_LLC_REMOTE_CONFIRM_CONT;
 	remote->deadline = smc_llc_after(run, run->flow->params.timers.reply);
+}
+
+/* Take @here tokens of @msg. An exchange with two for one link is void, and gets a refusal. */
+static void take_tokens(struct smc_llc_run *run, const struct smc_llc_msg *msg,
+			const struct smc_llc_rtoken *rtoken, u8 here, u8 more)
+{
+	struct smc_llc_remote_rkey *remote = &run->flow->remote;
+	enum collected what = collect(run->flow, rtoken, here);
+
+	if (what == NAMED_NONE) {
+		smc_llc_out_of_sync(run, remote->link, SMC_LLC_WHY_OUT_OF_SYNC);
+		return;
+	}
+	remote->msg = *msg;
+	if (what == NAMED_TWICE) {
+		remote->state = SMC_LLC_REMOTE_CONFIRM_RKEY;
+		remote->deadline = SMC_LLC_NO_DEADLINE;
+		smc_llc_keys_stored(run, false);
+		return;
+	}
+	continue_confirm(run, more);
 }
 
 /*
@@ -162,13 +191,12 @@ static void on_confirm_request(struct smc_llc_run *run, u8 link, const struct sm
 	keys->rtoken[0] = cr->here;
 	keys->rtoken[0].link_num = link;
 	keys->count = 1;
-	if (cr->nr_rtokens >= SMC_LLC_LINKS || !collect(flow, cr->other, here)) {
+	if (cr->nr_rtokens >= SMC_LLC_LINKS) {
 		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
 		return;
 	}
 	flow->remote.link = link;
-	flow->remote.msg = *msg;
-	continue_confirm(run, cr->nr_rtokens - here);
+	take_tokens(run, msg, cr->other, here, cr->nr_rtokens - here);
 }
 
 static void on_cont_request(struct smc_llc_run *run, u8 link, const struct smc_llc_msg *msg)
@@ -178,12 +206,11 @@ static void on_cont_request(struct smc_llc_run *run, u8 link, const struct smc_l
 	u8 here = min_t(u8, cont->nr_left, SMC_LLC_RKEY_CONT_SPECS);
 
 	if (remote->state != SMC_LLC_REMOTE_CONFIRM_CONT || remote->link != link ||
-	    remote->left != cont->nr_left || !collect(run->flow, cont->other, here)) {
+	    remote->left != cont->nr_left) {
 		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
 		return;
 	}
-	remote->msg = *msg;
-	continue_confirm(run, cont->nr_left - here);
+	take_tokens(run, msg, cont->other, here, cont->nr_left - here);
 }
 
 static void begin_delete(struct smc_llc_run *run, u8 link, const struct smc_llc_msg *msg)

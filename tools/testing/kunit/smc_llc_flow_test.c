@@ -2147,19 +2147,74 @@ static void keys_for_links_that_have_gone(struct kunit *test)
 	lab_say(lab, SERVER, &msg);
 	lab_expect_terminated(lab, SERVER, SMC_LLC_WHY_OUT_OF_SYNC);
 
-	/* The carrying link is not another link. */
-	lab = lab_up_facing(test, SERVER, true);
-	msg = say_confirm_rkey(7, 1, false);
-	msg.confirm_rkey.other[0].link_num = 1;
-	lab_say(lab, SERVER, &msg);
-	lab_expect_terminated(lab, SERVER, SMC_LLC_WHY_OUT_OF_SYNC);
-
 	/* Before any link is gone, number 0 names none. */
 	lab = lab_client_waits_add(test, true);
 	msg = say_confirm_rkey(8, 1, false);
 	msg.confirm_rkey.other[0].link_num = 0;
 	lab_say(lab, CLIENT, &msg);
 	lab_expect_failed(lab, CLIENT, SMC_LLC_FAIL_RESET, SMC_LLC_WHY_OUT_OF_SYNC);
+}
+
+/* Two keys for one link, the carrying one or another: the exchange is refused. */
+static void two_keys_for_a_link_are_refused_rkey_11_rkey_13_amb_39(struct kunit *test)
+{
+	static const struct {
+		const char *what;
+		u8 num[5];
+		u8 nr;
+		bool is_continued;
+	} rows[] = {
+		{ "the carrying link", { 1 }, 1 },
+		{ "the carrying link, second", { 9, 1 }, 2 },
+		{ "another link", { 9, 9 }, 2 },
+		{ "the carrying link, continued", { 9, 10, 1 }, 3, true },
+		{ "another link, continued", { 9, 10, 11, 10 }, 4, true },
+	};
+	struct smc_llc_msg msg, cont;
+	unsigned int i, k;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct lab *lab = lab_up_facing(test, SERVER, false);
+		struct smc_llc_flow *flow = &lab->side[SERVER].flow;
+		bool is_negative;
+
+		lab_more_links(lab, SERVER, 2, 9);
+		lab_more_links(lab, SERVER, 3, 10);
+		lab_more_links(lab, SERVER, 4, 11);
+		msg = say_confirm_rkey(5, rows[i].nr, false);
+		for (k = 0; k < rows[i].nr && k < SMC_LLC_RKEY_SPECS; k++)
+			msg.confirm_rkey.other[k].link_num = rows[i].num[k];
+		lab_say(lab, SERVER, &msg);
+		msg = lab_hear(lab, SERVER, SMC_LLC_CONFIRM_RKEY, true);
+		is_negative = msg.confirm_rkey.is_negative;
+		KUNIT_EXPECT_FALSE_MSG(test, msg.confirm_rkey.may_retry, "%s", rows[i].what);
+		KUNIT_EXPECT_EQ_MSG(test, is_negative, !rows[i].is_continued, "%s", rows[i].what);
+		if (rows[i].is_continued) {
+			cont = (struct smc_llc_msg){ .type = SMC_LLC_CONFIRM_RKEY_CONT };
+			cont.confirm_rkey_cont.nr_left = rows[i].nr - SMC_LLC_RKEY_SPECS;
+			for (k = SMC_LLC_RKEY_SPECS; k < rows[i].nr; k++)
+				cont.confirm_rkey_cont.other[k - SMC_LLC_RKEY_SPECS].link_num =
+					rows[i].num[k];
+			lab_say(lab, SERVER, &cont);
+			cont = lab_hear(lab, SERVER, SMC_LLC_CONFIRM_RKEY_CONT, true);
+			is_negative = cont.confirm_rkey_cont.is_negative;
+		}
+		KUNIT_EXPECT_TRUE_MSG(test, is_negative, "%s", rows[i].what);
+		KUNIT_EXPECT_EQ(test, flow->remote.state, SMC_LLC_REMOTE_NONE);
+		KUNIT_EXPECT_EQ(test, flow->remote.deadline, SMC_LLC_NO_DEADLINE);
+		KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_stored, 0);
+		lab_expect_alive(lab, SERVER);
+		/* the next one is taken */
+		msg = say_confirm_rkey(6, 2, false);
+		msg.confirm_rkey.nr_rtokens = 2;
+		msg.confirm_rkey.other[0].link_num = 9;
+		msg.confirm_rkey.other[1].link_num = 10;
+		flow->link[4].state = SMC_LLC_LINK_FREE;
+		lab_say(lab, SERVER, &msg);
+		msg = lab_hear(lab, SERVER, SMC_LLC_CONFIRM_RKEY, true);
+		KUNIT_EXPECT_FALSE_MSG(test, msg.confirm_rkey.is_negative, "%s", rows[i].what);
+		KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_stored, 1);
+	}
 }
 
 /* With a second link, a missing key fails that link. */
@@ -5259,6 +5314,7 @@ static struct kunit_case llc_flow_cases[] = {
 	KUNIT_CASE(continuations_are_out_of_sync_err_47_err_54),
 	KUNIT_CASE(keys_for_links_that_are_not_there_err_54),
 	KUNIT_CASE(keys_for_links_that_have_gone),
+	KUNIT_CASE(two_keys_for_a_link_are_refused_rkey_11_rkey_13_amb_39),
 	KUNIT_CASE(missing_key_fails_that_link_err_50),
 	KUNIT_CASE(one_of_two_links_fails_llc_14),
 	KUNIT_CASE(repeated_on_another_link_llc_14),
