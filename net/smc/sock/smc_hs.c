@@ -1211,33 +1211,33 @@ static bool hs_start(struct smc_sock *smc, enum smc_role role)
 
 /**
  * smc_hs_begin_server() - begin the handshake of a child from the TCP accept queue
- * @smc: the child, with &smc_sock.child
+ * @smc: the child's state, in the phase of a handshake
+ * @child: the child, which belongs to the handshake on success
  *
- * The time limit of the Proposal begins here. Without memory the child is dropped.
+ * The time limit of the Proposal begins here. Without memory the state has no handshake and no
+ * child, so its work item does nothing.
  *
- * Context: Process context, may sleep. Expects the socket lock held, and releases it.
+ * Context: Process context, may sleep. Expects the socket lock held: the work item may run, and
+ * end the handshake, as soon as it is released.
+ * Return: false without memory.
  */
-void smc_hs_begin_server(struct smc_sock *smc)
+bool smc_hs_begin_server(struct smc_sock *smc, struct smc_child *child)
 {
 	struct sock *sk = smc->sk;
 
 	sock_owned_by_me(sk);
-	/* the worker may run as soon as the lock is released, and end the handshake */
-	smc_sock_get(smc);
 	if (!hs_start(smc, SMC_ROLE_SERVER)) {
 		smc_stat_inc(sock_net(sk), SMC_STAT_SERVER_FAILED);
-		release_sock(sk);
-		smc_child_done(smc, false);
-		goto out;
+		smc_sock_set_phase(smc, SMC_PHASE_IDLE);
+		return false;
 	}
+	WRITE_ONCE(smc->child, child);
 	smc_sock_queue_delayed(smc, hs_limit_jiffies(smc->hs, HS_FULL));
 	if (smc_hs_tcp_has_input(sk))
 		smc_sock_queue(smc);
-	smc_listener_count(smc->child, SMC_HS_CHILD_BYTES + sizeof(struct smc_conn),
+	smc_listener_count(child, SMC_HS_CHILD_BYTES + sizeof(struct smc_conn),
 			   SMC_HS_CHILD_BYTES);
-	release_sock(sk);
-out:
-	smc_sock_put(smc);
+	return true;
 }
 
 /* The application gave up before the handshake began. Expects the socket lock held. */

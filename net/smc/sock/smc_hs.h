@@ -5,7 +5,7 @@
 
 #include "sock/smc_sock.h"
 
-void smc_hs_begin_server(struct smc_sock *smc);
+bool smc_hs_begin_server(struct smc_sock *smc, struct smc_child *child);
 void smc_hs_work(struct work_struct *work);
 void smc_hs_pause(struct smc_sock *smc);
 void smc_hs_resume(struct smc_sock *smc);

@@ -82,35 +82,42 @@ static unsigned long smc_listen_defer_time(const struct sock *sk)
 	return time;
 }
 
-/* Begin the handshake of a child from TCP's queue. Consumes the reference. */
-static void smc_listen_begin_child(struct smc_listener *listener, struct sock *lsk,
-				   struct sock *sk)
+/* Return: false without memory. Expects the child's socket lock held. */
+static bool smc_listen_adopt(struct smc_child *child, const struct sock *lsk)
 {
-	unsigned long defer_end = jiffies + smc_listen_defer_time(lsk);
+	struct smc_sock *smc = smc_tcp_adopt_child(child->sk);
 	const struct smc_sock *lsmc;
-	struct smc_sock *smc = NULL;
-	struct smc_child *child;
 
-	lock_sock(sk);
-	child = smc_listener_add(listener, sk, defer_end);
-	if (child)
-		smc = smc_tcp_adopt_child(sk);
-	if (!smc) {
-		release_sock(sk);
-		if (child)
-			smc_listener_finish(child, false);
-		smc_child_drop(sk);
-		return;
-	}
-	smc->child = child;
+	if (!smc)
+		return false;
 	rcu_read_lock();
 	/* an option may have excluded SMC after the listener offered it */
 	lsmc = smc_sk(lsk);
 	if (lsmc)
 		smc->fallback = READ_ONCE(lsmc->fallback);
 	rcu_read_unlock();
-	smc_hs_begin_server(smc);
-	smc_child_make_room(listener, NULL);
+	return smc_hs_begin_server(smc, child);
+}
+
+/* Begin the handshake of a child from TCP's queue. Consumes the reference. */
+static void smc_listen_begin_child(struct smc_listener *listener, struct sock *lsk,
+				   struct sock *sk)
+{
+	unsigned long defer_end = jiffies + smc_listen_defer_time(lsk);
+	struct smc_child *child;
+	bool has_begun;
+
+	lock_sock(sk);
+	child = smc_listener_add(listener, sk, defer_end);
+	has_begun = child && smc_listen_adopt(child, lsk);
+	release_sock(sk);
+	if (has_begun) {
+		smc_child_make_room(listener, NULL);
+		return;
+	}
+	if (child)
+		smc_listener_finish(child, false);
+	smc_child_drop(sk);
 }
 
 /* For calls, which may wait for the socket lock. */

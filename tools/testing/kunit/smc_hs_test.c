@@ -4,6 +4,7 @@
  * timeouts. Everything below is faked and records its calls.
  */
 #include "smc_kunit.h"
+#include "smc_kunit_sock.h"
 
 #include <net/tcp.h>
 
@@ -39,9 +40,9 @@ static struct smc_pernet table_net;
 static char table_log[128];
 static unsigned int table_nr_declines, table_nr_steps, table_nr_queued, table_nr_late;
 static unsigned int table_nr_unanswered;
-static unsigned int table_nr_prepared;
+static unsigned int table_nr_prepared, table_nr_checked;
 static bool table_if_quiet, table_has_payload, table_is_acked, table_is_over;
-static bool table_is_owned, table_is_locked;
+static bool table_is_owned, table_is_locked, table_has_no_memory;
 static int table_decline_rc, table_send_rc, table_recv_rc, table_take_rc;
 static enum smc_clc_type table_recv_type;
 static enum smc_hs_outcome table_step_out, table_late_out;
@@ -163,6 +164,16 @@ static void table_unlock(struct sock *sk)
 	table_is_locked = false;
 }
 
+static void table_release(struct sock *sk)
+{
+	release_sock(sk);
+}
+
+static void *table_zalloc(size_t size, gfp_t gfp)
+{
+	return table_has_no_memory ? NULL : kzalloc(size, gfp);
+}
+
 static int table_recv(struct sock *sk, struct smc_clc_rx *rx, struct smc_clc_msg *msg,
 		      u8 expected, enum smc_decline *refused)
 {
@@ -249,7 +260,7 @@ static void table_peer_addr(const struct sock *sk, struct in6_addr *peer)
 /* The functions that the rows call. */
 #define smc_buf_put			table_buf_put
 #define smc_child_count(...)		((void)0)
-#define smc_child_check(...)		((void)0)
+#define smc_child_check(...)		((void)table_nr_checked++)
 #define smc_clc_is_acked(...)		table_is_acked
 #define smc_clc_prepare			table_prepare
 #define smc_clc_recv			table_recv
@@ -274,6 +285,7 @@ static void table_peer_addr(const struct sock *sk, struct in6_addr *peer)
 #define smc_hs_leave_pair(...)		((void)0)
 #define smc_hs_note_path(...)		((void)0)
 #define smc_ib_end_follow(...)		0
+#define smc_listener_count(...)		((void)0)
 #define smc_lgr_fail			table_lgr_fail
 #define smc_lgr_find_link		table_find_link
 #define smc_lgr_form(...)		ERR_PTR(-ENOMEM)
@@ -310,6 +322,8 @@ static void table_peer_addr(const struct sock *sk, struct in6_addr *peer)
 #define smc_stat_inc(...)		((void)0)
 #define smc_tcp_holds_payload(...)	table_has_payload
 #define smc_tx_push(...)		((void)0)
+#undef kzalloc
+#define kzalloc				table_zalloc
 
 #include "../../../net/smc/sock/smc_hs.c"
 
@@ -989,6 +1003,47 @@ static void what_may_not_be_declined_is_reset(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hs->outcome, SMC_HS_SMC);
 }
 
+static struct proto table_proto = SMC_KUNIT_PROTO("smc_hs_test");
+
+/* Events queue the work item of a child at any time. */
+static void a_child_without_memory_leaves_its_work_item_nothing(struct kunit *test)
+{
+	struct smc_sock *smc = smc_kunit_new(&table_proto);
+	struct smc_child child = {};
+	struct sock *sk;
+
+	KUNIT_ASSERT_NOT_NULL(test, smc);
+	sk = smc->sk;
+	INIT_DELAYED_WORK(&smc->hs_work, smc_hs_work);
+	lock_sock(sk);
+	smc_sock_set_phase(smc, SMC_PHASE_HANDSHAKE);
+	table_has_no_memory = true;
+	KUNIT_EXPECT_FALSE(test, smc_hs_begin_server(smc, &child));
+	/* there was no moment in which another task could end the child */
+	KUNIT_EXPECT_TRUE(test, sock_owned_by_user_nocheck(sk));
+	KUNIT_EXPECT_EQ(test, (int)smc->phase, SMC_PHASE_IDLE);
+	table_nr_checked = 0;
+	smc_sock_get(smc);
+	smc_hs_work(&smc->hs_work.work);
+	KUNIT_EXPECT_NULL(test, smc->hs);
+	KUNIT_EXPECT_NULL(test, smc->child);
+	KUNIT_EXPECT_EQ(test, table_nr_checked, 0);
+	KUNIT_EXPECT_EQ(test, refcount_read(&smc->refs), 1);
+
+	table_has_no_memory = false;
+	smc->phase = SMC_PHASE_HANDSHAKE;
+	KUNIT_EXPECT_TRUE(test, smc_hs_begin_server(smc, &child));
+	KUNIT_EXPECT_TRUE(test, sock_owned_by_user_nocheck(sk));
+	KUNIT_EXPECT_PTR_EQ(test, smc->child, &child);
+	KUNIT_ASSERT_NOT_NULL(test, smc->hs);
+	table_release(sk);
+	kfree(smc->hs);
+	smc->hs = NULL;
+	smc->child = NULL;
+	smc_sock_put(smc);
+	smc_kunit_free(smc);
+}
+
 static struct kunit_case table_cases[] = {
 	KUNIT_CASE(each_row_undoes_what_was_done_the_last_first),
 	KUNIT_CASE(an_element_that_was_announced_is_lost_with_a_reset),
@@ -1014,6 +1069,7 @@ static struct kunit_case table_cases[] = {
 	KUNIT_CASE(the_rest_of_a_decline_is_awaited),
 	KUNIT_CASE(llc_learns_of_a_decline),
 	KUNIT_CASE(what_may_not_be_declined_is_reset),
+	KUNIT_CASE(a_child_without_memory_leaves_its_work_item_nothing),
 	{}
 };
 

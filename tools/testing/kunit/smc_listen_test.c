@@ -18,7 +18,7 @@
 static struct proto listen_proto = SMC_KUNIT_PROTO("smc_listen_test");
 
 /* listen() or a child fails for want of memory */
-static bool listen_has_none, listen_child_has_none;
+static bool listen_has_none, listen_child_has_none, listen_hs_has_none;
 
 static struct smc_listener *listen_new_listener(struct sock *sk, work_func_t take)
 {
@@ -70,19 +70,24 @@ static struct sock *listen_begun[LISTEN_QUEUE], *listen_dropped[LISTEN_QUEUE];
 static unsigned int listen_nr_begun, listen_nr_dropped;
 static enum smc_decline listen_begun_fallback;
 
-static void listen_begin_server(struct smc_sock *smc)
+static bool listen_begin_server(struct smc_sock *smc, struct smc_child *child)
 {
-	struct sock *sk = smc->sk;
-
-	listen_begun[listen_nr_begun++] = sk;
+	sock_owned_by_me(smc->sk);
+	if (listen_hs_has_none)
+		return false;
+	listen_begun[listen_nr_begun++] = smc->sk;
 	listen_begun_fallback = smc->fallback;
-	release_sock(sk);
+	smc->child = child;
+	return true;
 }
 
 /* As TCP does: an agreed child is no longer expected. */
 static void listen_drop(struct sock *sk)
 {
 	listen_dropped[listen_nr_dropped++] = sk;
+	rcu_read_lock();
+	kfree(smc_sk(sk));
+	rcu_read_unlock();
 	if (smc_tcp_child_is_agreed(sk))
 		smc_listener_forget(rcu_access_pointer(inet_csk(sk)->icsk_ulp_data));
 	smc_kunit_take_off(sk);
@@ -198,6 +203,7 @@ static int listen_init(struct kunit *test)
 	smc_wake_save(lab->smc.sk);
 	listen_has_none = false;
 	listen_child_has_none = false;
+	listen_hs_has_none = false;
 	listen_nr_queued = 0;
 	listen_pop_rc = 0;
 	listen_nr_free = UINT_MAX;
@@ -534,26 +540,33 @@ static void what_there_is_no_memory_for_is_not_left_in_the_queue(struct kunit *t
 	struct listen_lab *lab = test->priv;
 	struct smc_listener *listener;
 	struct sock *sk;
+	unsigned int i;
 
 	listen_start(test, lab, 1);
 	listener = rcu_access_pointer(lab->smc.listener);
-	sk = listen_come(test, true);
-	listen_child_has_none = true;
-	listen_run(listener);
-	KUNIT_EXPECT_EQ(test, listen_nr_queued, 0U);
-	KUNIT_EXPECT_EQ(test, listen_nr_dropped, 1U);
-	KUNIT_EXPECT_PTR_EQ(test, listen_dropped[0], sk);
-	KUNIT_EXPECT_FALSE(test, smc_listener_has_agreed(listener));
-	KUNIT_EXPECT_EQ(test, listener->nr[SMC_CHILD_HANDSHAKE], 0U);
-	KUNIT_EXPECT_EQ(test, refcount_read(&listener->refs), 1);
+	/* neither for the state, nor for the handshake */
+	for (i = 0; i < 2; i++) {
+		sk = listen_come(test, true);
+		listen_child_has_none = i == 0;
+		listen_hs_has_none = i == 1;
+		listen_run(listener);
+		KUNIT_EXPECT_EQ(test, listen_nr_queued, 0U);
+		KUNIT_EXPECT_EQ(test, listen_nr_begun, 0U);
+		KUNIT_EXPECT_EQ(test, listen_nr_dropped, i + 1);
+		KUNIT_EXPECT_PTR_EQ(test, listen_dropped[i], sk);
+		KUNIT_EXPECT_FALSE(test, sock_owned_by_user_nocheck(sk));
+		KUNIT_EXPECT_FALSE(test, smc_listener_has_agreed(listener));
+		KUNIT_EXPECT_EQ(test, listener->nr[SMC_CHILD_HANDSHAKE], 0U);
+		KUNIT_EXPECT_EQ(test, refcount_read(&listener->refs), 1);
+	}
 	/* another task took it first */
-	sk = listen_come(test, true);
+	listen_come(test, true);
 	listen_pop_rc = -EAGAIN;
 	listen_run(listener);
-	KUNIT_EXPECT_EQ(test, listen_nr_dropped, 1U);
+	KUNIT_EXPECT_EQ(test, listen_nr_dropped, 2U);
 	listen_pop_rc = 0;
 	listen_run(listener);
-	KUNIT_EXPECT_EQ(test, listen_nr_dropped, 2U);
+	KUNIT_EXPECT_EQ(test, listen_nr_dropped, 3U);
 }
 
 /* A call may own the listener between two children, and then the others stay with TCP. */
