@@ -135,34 +135,28 @@ static void smc_close_tcp(struct smc_conn *conn, u32 actions)
 
 	if (!smc)
 		return;
-	if (actions & SMC_CLOSE_DO_TCP_RST) {
-		smc->tcp_end = SMC_TCP_RESET_DUE;
-	} else if (actions & SMC_CLOSE_DO_TCP_FIN) {
-		smc->tcp_end = SMC_TCP_ENDED;
+	if (actions & (SMC_CLOSE_DO_TCP_RST | SMC_CLOSE_DO_TCP_FIN))
+		smc->has_tcp_ended = true;
+	if (actions & SMC_CLOSE_DO_TCP_RST)
+		smc_tcp_reset(smc->sk);
+	else if (actions & SMC_CLOSE_DO_TCP_FIN)
 		smc_tcp_shutdown(smc->sk, SHUTDOWN_MASK);
-	}
-}
-
-static void smc_close_wake_sock(struct sock *sk, u32 actions)
-{
-	if (actions & SMC_CLOSE_DO_REPORT_ERR)
-		smc_wake_error(sk);
-	if (actions & (SMC_CLOSE_DO_WAKE_READERS | SMC_CLOSE_DO_WAKE_WRITERS))
-		smc_wake_state(sk);
-	if (actions & SMC_CLOSE_DO_WAKE_WRITERS)
-		smc_wake_writers(sk);
 }
 
 /*
- * Where TCP is to be reset, smc_close_unlock() wakes, after it: SO_ERROR is read without a lock and
- * without us, and TCP's own error would then be mistaken for one that was not read.
+ * Behind the reset of TCP: SO_ERROR is read without a lock and without us, and TCP's own error
+ * would then be mistaken for one that was not read.
  */
 static void smc_close_wake(struct smc_conn *conn, u32 actions)
 {
-	struct smc_sock *smc = smc_conn_sock(conn);
-
-	if (smc && smc->tcp_end != SMC_TCP_RESET_DUE)
-		smc_close_wake_sock(conn->sk, actions);
+	if (!smc_conn_sock(conn))
+		return;
+	if (actions & SMC_CLOSE_DO_REPORT_ERR)
+		smc_wake_error(conn->sk);
+	if (actions & (SMC_CLOSE_DO_WAKE_READERS | SMC_CLOSE_DO_WAKE_WRITERS))
+		smc_wake_state(conn->sk);
+	if (actions & SMC_CLOSE_DO_WAKE_WRITERS)
+		smc_wake_writers(conn->sk);
 }
 
 static void smc_close_finish(struct smc_conn *conn)
@@ -186,36 +180,25 @@ static bool smc_close_is_settled(const struct smc_sock *smc)
 }
 
 /**
- * smc_close_unlock() - release the socket lock, then reset or close TCP where due, and wake
+ * smc_close_unlock() - release the socket lock, then close TCP where due
  * @smc: the socket; invalid afterwards, unless its file is open
  *
  * Context: Process context, may sleep. Expects the socket lock held.
  */
 void smc_close_unlock(struct smc_sock *smc)
 {
-	bool is_due = smc->tcp_end == SMC_TCP_RESET_DUE;
 	struct sock *sk = smc->sk;
-	bool is_over;
 
-	sock_owned_by_me(smc->sk);
-	if (likely(!is_due && !smc->is_released)) {
+	sock_owned_by_me(sk);
+	if (likely(!smc->is_released) || !smc_close_is_settled(smc)) {
 		release_sock(sk);
 		return;
 	}
-	is_over = smc->is_released && smc_close_is_settled(smc);
-	if (is_due)
-		smc->tcp_end = SMC_TCP_ENDED;
-	if (is_over) {
-		smc->is_released = false;
-		smc_tcp_leave(smc);
-	}
+	smc->is_released = false;
+	smc_tcp_leave(smc);
 	release_sock(sk);
-	if (is_due) {
-		tcp_abort(sk, ECONNRESET);
-		smc_close_wake_sock(sk, SMC_CLOSE_DO_REPORT_ERR | SMC_CLOSE_DO_WAKE_WRITERS);
-	}
-	if (is_over)
-		tcp_close(sk, 0);
+	/* no call waits for the lock, as there is no file */
+	tcp_close(sk, 0);
 }
 
 /* Use TCP's error for the same cause where it is known. */
@@ -666,7 +649,7 @@ int smc_close_dissolve(struct smc_sock *smc)
 	smc_keepalive_restore_tcp(conn);
 	smc_conn_forget_unread(conn);
 	smc_sock_drop_conn(smc);
-	smc->tcp_end = SMC_TCP_UP;
+	smc->has_tcp_ended = false;
 	smc->tcp_err = 0;
 	smc->err = 0;
 	smc->is_done = false;

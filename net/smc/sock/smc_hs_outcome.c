@@ -42,6 +42,8 @@ static void smc_hs_finish_smc(struct smc_sock *smc)
 	smc_hs_announce_sizes(sk, conn);
 	smc_tcp_take_err(smc);
 	smc_close_establish(conn);
+	if (smc->has_tcp_ended)
+		return;
 	if (sk->sk_state == TCP_CLOSE)
 		smc_sock_pend(conn, SMC_PENDING_RESET);
 	else if (smc_tcp_holds_payload(sk))

@@ -32,13 +32,6 @@ enum smc_hs_outcome {
 	SMC_HS_DECLINE,		/* SMC_HS_TCP after a Decline, where the row allows one */
 };
 
-/* TCP's connection under a connection on SMC. */
-enum smc_tcp_end {
-	SMC_TCP_UP,		/* its end is an event for the close machine */
-	SMC_TCP_RESET_DUE,	/* to be reset when the socket lock is released */
-	SMC_TCP_ENDED,		/* ended by the close machine */
-};
-
 struct smc_hs;
 
 /* Bits of smc_sock.missed: work items that found the socket lock taken. */
@@ -59,10 +52,10 @@ enum smc_missed {
  * @phase: the phase
  * @conn: the connection on a link group, or NULL; written under the socket lock or by the one
  *	handshake worker; also read under RCU
- * @tcp_end: how far TCP's connection has ended
  * @err: pending error of SMC in @sk, which TCP may overwrite
  * @tcp_err: error that ended TCP under a connection on SMC
  * @shutdown: RCV_SHUTDOWN and SEND_SHUTDOWN of SMC; those in @sk are TCP's
+ * @has_tcp_ended: the close machine has ended TCP, whose events are ignored from here on
  * @is_done: the end of the stream was reported to the reader, and stays reported
  * @is_released: the file is closed; TCP is closed when SMC's part has ended
  * @limits_handshakes: SMC_LIMIT_HS
@@ -89,10 +82,10 @@ struct smc_sock {
 	struct rcu_head rcu;
 	enum smc_phase phase;
 	struct smc_conn *conn;
-	enum smc_tcp_end tcp_end;
 	int err;
 	int tcp_err;
 	u8 shutdown;
+	bool has_tcp_ended;
 	bool is_done;
 	bool is_released;
 	bool limits_handshakes;

@@ -538,7 +538,7 @@ static bool smc_tcp_opened(struct smc_sock *smc)
 	enum smc_decline reason = SMC_DECLINE_PEERNOSMC;
 
 	if (smc_tcp_is_agreed(smc)) {
-		smc->tcp_end = SMC_TCP_UP;
+		smc->has_tcp_ended = false;
 		smc->err = 0;
 		/* the Proposal follows and carries the acknowledgment */
 		inet_csk_enter_pingpong_mode(smc->sk);
@@ -580,7 +580,7 @@ static bool smc_tcp_handle_state(struct smc_sock *smc)
 	case SMC_PHASE_SMC:
 		smc_tcp_take_err(smc);
 		/* TCP keeps track of a FIN; deployed peers send it early */
-		if (state == TCP_CLOSE && smc->tcp_end == SMC_TCP_UP)
+		if (state == TCP_CLOSE && !smc->has_tcp_ended)
 			smc_sock_pend(smc->conn, SMC_PENDING_RESET);
 		return false;
 	default:
@@ -621,7 +621,7 @@ static bool smc_tcp_handle_data(struct smc_sock *smc)
 		return false;
 	case SMC_PHASE_SMC:
 		/* payload here is a protocol error, AMB-54 */
-		if (smc->tcp_end == SMC_TCP_UP && smc_tcp_holds_payload(smc->sk))
+		if (!smc->has_tcp_ended && smc_tcp_holds_payload(smc->sk))
 			smc_sock_pend(smc->conn, SMC_PENDING_FAULT);
 		return false;
 	default:
@@ -1018,4 +1018,29 @@ int smc_tcp_disconnect(struct sock *sk)
 	/* TCP would not destroy it any more */
 	WARN_ON_ONCE(sock_flag(sk, SOCK_DEAD));
 	return smc_tcp_prot(sk)->disconnect(sk, O_NONBLOCK);
+}
+
+/**
+ * smc_tcp_reset() - reset TCP's connection, without a wait for the socket lock
+ * @sk: the sock; its addresses stay, and the place in unread data
+ *
+ * tcp_abort() takes the lock itself, and so may wait for a call.
+ *
+ * Context: Process context. Expects the socket lock held.
+ */
+void smc_tcp_reset(struct sock *sk)
+{
+	__be16 dport = inet_sk(sk)->inet_dport;
+	bool is_bound = sk->sk_userlocks & SOCK_BINDADDR_LOCK;
+	int peek_off = READ_ONCE(sk->sk_peek_off);
+
+	sock_owned_by_me(sk);
+	/* TCP forgets an address that it chose */
+	sk->sk_userlocks |= SOCK_BINDADDR_LOCK;
+	smc_tcp_disconnect(sk);
+	if (!is_bound)
+		sk->sk_userlocks &= ~SOCK_BINDADDR_LOCK;
+	inet_sk(sk)->inet_dport = dport;
+	WRITE_ONCE(sk->sk_peek_off, peek_off);
+	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
 }

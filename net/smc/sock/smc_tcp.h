@@ -40,5 +40,6 @@ void smc_tcp_follow_connect(struct smc_sock *smc);
 void smc_tcp_limit_backlog(struct sock *sk, bool is_listening);
 void smc_tcp_shutdown(struct sock *sk, int how);
 int smc_tcp_disconnect(struct sock *sk);
+void smc_tcp_reset(struct sock *sk);
 
 #endif /* SMC_TCP_H */

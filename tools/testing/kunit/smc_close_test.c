@@ -42,11 +42,12 @@ static struct {
 	unsigned int nr_forgotten;
 	bool is_peer_done;
 	unsigned int nr_fins;
-	unsigned int nr_aborted;
+	unsigned int nr_resets;
 	unsigned int nr_closed, nr_given_up;
 	unsigned int nr_disconnected;
 	unsigned int nr_woken;
 	unsigned int nr_errors;
+	unsigned int nr_early;		/* wake-ups before a reset */
 	unsigned int nr_hs;
 } now;
 
@@ -75,10 +76,12 @@ static void close_shutdown(struct sock *sk, int how)
 	now.nr_fins += !now.owes_final && !now.nr_left;
 }
 
-static int close_abort(struct sock *sk, int err)
+/* Under the lock that decides it: a work item must not wait for the lock again. */
+static void close_reset(struct sock *sk)
 {
-	now.nr_aborted++;
-	return 0;
+	sock_owned_by_me(sk);
+	now.nr_resets += sock_owned_by_user_nocheck(sk);
+	now.nr_early += now.nr_woken + now.nr_errors;
 }
 
 static void close_tcp(struct sock *sk, long timeout)
@@ -120,13 +123,13 @@ static void close_queue(struct smc_sock *smc)
 #define smc_sock_queue_close(...)	((void)0)
 #define smc_tcp_disconnect		close_disconnect
 #define smc_tcp_leave(...)		((void)now.nr_given_up++)
+#define smc_tcp_reset			close_reset
 #define smc_tcp_shutdown		close_shutdown
 #define smc_tx_flush(...)		((void)0)
 #define smc_tx_signal			close_signal
 #define smc_wake_error(...)		((void)now.nr_errors++)
 #define smc_wake_state(...)		((void)now.nr_woken++)
 #define smc_wake_writers(...)		((void)0)
-#define tcp_abort			close_abort
 #define tcp_close			close_tcp
 
 #include "../../../net/smc/sock/smc_close.c"
@@ -259,9 +262,9 @@ static void close_01_close_02_fin_follows_the_last_word(struct kunit *test)
 	expect_alive(test, true, true);
 	/* nothing has changed */
 	smc_close_run(conn);
-	KUNIT_EXPECT_EQ(test, (int)smc->tcp_end, SMC_TCP_UP);
+	KUNIT_EXPECT_FALSE(test, smc->has_tcp_ended);
 	smc_close_unlock(smc);
-	KUNIT_EXPECT_EQ(test, now.nr_fins + now.nr_aborted + now.nr_closed, 0);
+	KUNIT_EXPECT_EQ(test, now.nr_fins + now.nr_resets + now.nr_closed, 0);
 	close_lock(test);
 	now.owes_final = false;
 	smc_close_run(conn);
@@ -269,11 +272,11 @@ static void close_01_close_02_fin_follows_the_last_word(struct kunit *test)
 	expect_alive(test, false, false);
 	KUNIT_EXPECT_TRUE(test, now.is_peer_done);
 	KUNIT_EXPECT_EQ(test, now.nr_fins, 1);
-	KUNIT_EXPECT_EQ(test, (int)smc->tcp_end, SMC_TCP_ENDED);
+	KUNIT_EXPECT_TRUE(test, smc->has_tcp_ended);
 	smc_close_run(conn);
 	expect_alive(test, false, false);
 	smc_close_unlock(smc);
-	KUNIT_EXPECT_EQ(test, now.nr_aborted, 0);
+	KUNIT_EXPECT_EQ(test, now.nr_resets, 0);
 	KUNIT_EXPECT_EQ(test, now.nr_closed, 1);
 	KUNIT_EXPECT_EQ(test, now.nr_given_up, 1);
 }
@@ -327,10 +330,10 @@ static void amb_54_payload_makes_a_reset_of_the_fin(struct kunit *test)
 	close_file(smc);
 	set_bit(SMC_PENDING_FAULT, &smc->conn->pending);
 	smc_close_run(smc->conn);
-	KUNIT_EXPECT_EQ(test, (int)smc->tcp_end, SMC_TCP_RESET_DUE);
+	KUNIT_EXPECT_TRUE(test, smc->has_tcp_ended);
 	expect_alive(test, true, true);
 	smc_close_unlock(smc);
-	KUNIT_EXPECT_EQ(test, now.nr_aborted, 1);
+	KUNIT_EXPECT_EQ(test, now.nr_resets, 1);
 	close_lock(test);
 	now.owes_final = false;
 	smc_close_run(smc->conn);
@@ -338,7 +341,7 @@ static void amb_54_payload_makes_a_reset_of_the_fin(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, now.nr_fins, 0);
 	KUNIT_EXPECT_EQ(test, smc->sk->sk_err, 0);
 	smc_close_unlock(smc);
-	KUNIT_EXPECT_EQ(test, now.nr_aborted, 1);
+	KUNIT_EXPECT_EQ(test, now.nr_resets, 1);
 	KUNIT_EXPECT_EQ(test, now.nr_closed, 1);
 	KUNIT_EXPECT_EQ(test, now.nr_given_up, 1);
 }
@@ -453,38 +456,34 @@ static void abrt_05_silence_is_a_timeout(struct kunit *test)
 	set_bit(SMC_PENDING_SILENCE, &smc->conn->pending);
 	smc_close_run(smc->conn);
 	KUNIT_EXPECT_EQ(test, smc->sk->sk_err, ETIMEDOUT);
-	KUNIT_EXPECT_EQ(test, (int)smc->tcp_end, SMC_TCP_RESET_DUE);
+	KUNIT_EXPECT_TRUE(test, smc->has_tcp_ended);
 	set_bit(SMC_PENDING_LINK_LOST, &smc->conn->pending);
 	smc_close_run(smc->conn);
 	expect_alive(test, false, false);
 	smc_close_unlock(smc);
-	KUNIT_EXPECT_EQ(test, now.nr_aborted, 1);
+	KUNIT_EXPECT_EQ(test, now.nr_resets, 1);
 }
 
 static const struct {
 	enum smc_phase phase;
 	enum smc_conn_state state;
-	enum smc_tcp_end tcp_end;
 	bool is_released;
-	unsigned int nr_aborted;
 	unsigned int nr_closed;
 } unlock_rows[] = {
-	{ SMC_PHASE_SMC, SMC_STATE_ACTIVE, SMC_TCP_UP, false, 0, 0 },
-	{ SMC_PHASE_SMC, SMC_STATE_ACTIVE, SMC_TCP_RESET_DUE, false, 1, 0 },
-	{ SMC_PHASE_SMC, SMC_STATE_CLOSED, SMC_TCP_ENDED, false, 0, 0 },
+	{ SMC_PHASE_SMC, SMC_STATE_ACTIVE, false, 0 },
+	{ SMC_PHASE_SMC, SMC_STATE_CLOSED, false, 0 },
 	/* close() does not end the protocol */
-	{ SMC_PHASE_SMC, SMC_STATE_PEERCLOSEWAIT1, SMC_TCP_UP, true, 0, 0 },
-	{ SMC_PHASE_SMC, SMC_STATE_LASTWORD, SMC_TCP_RESET_DUE, true, 1, 0 },
+	{ SMC_PHASE_SMC, SMC_STATE_PEERCLOSEWAIT1, true, 0 },
+	{ SMC_PHASE_SMC, SMC_STATE_LASTWORD, true, 0 },
 	/* the last step of the machine closes TCP */
-	{ SMC_PHASE_SMC, SMC_STATE_CLOSED, SMC_TCP_ENDED, true, 0, 1 },
-	{ SMC_PHASE_SMC, SMC_STATE_CLOSED, SMC_TCP_RESET_DUE, true, 1, 1 },
+	{ SMC_PHASE_SMC, SMC_STATE_CLOSED, true, 1 },
 	/* the handshake does, when it has ended */
-	{ SMC_PHASE_HANDSHAKE, SMC_STATE_INIT, SMC_TCP_UP, true, 0, 0 },
-	{ SMC_PHASE_STOPPING, SMC_STATE_INIT, SMC_TCP_UP, true, 0, 0 },
-	{ SMC_PHASE_IDLE, SMC_STATE_INIT, SMC_TCP_UP, true, 0, 1 },
+	{ SMC_PHASE_HANDSHAKE, SMC_STATE_INIT, true, 0 },
+	{ SMC_PHASE_STOPPING, SMC_STATE_INIT, true, 0 },
+	{ SMC_PHASE_IDLE, SMC_STATE_INIT, true, 1 },
 };
 
-static void close_01_tcp_ends_when_the_lock_is_released(struct kunit *test)
+static void close_01_tcp_closes_when_the_lock_is_released(struct kunit *test)
 {
 	struct close_lab *lab = test->priv;
 	int i, round;
@@ -492,20 +491,14 @@ static void close_01_tcp_ends_when_the_lock_is_released(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(unlock_rows); i++) {
 		lab->smc.phase = unlock_rows[i].phase;
 		lab->conn.close.state = unlock_rows[i].state;
-		lab->smc.tcp_end = unlock_rows[i].tcp_end;
 		lab->smc.is_released = unlock_rows[i].is_released;
-		now.nr_aborted = 0;
 		now.nr_closed = 0;
-		now.nr_errors = 0;
 		/* once */
 		for (round = 0; round < 2; round++) {
 			lock_sock(lab->smc.sk);
 			smc_close_unlock(&lab->smc);
-			KUNIT_EXPECT_EQ_MSG(test, now.nr_aborted, unlock_rows[i].nr_aborted,
-					    "%d", i);
 			KUNIT_EXPECT_EQ_MSG(test, now.nr_closed, unlock_rows[i].nr_closed,
 					    "%d", i);
-			KUNIT_EXPECT_EQ(test, now.nr_errors, now.nr_aborted);
 			KUNIT_EXPECT_FALSE(test, sock_owned_by_user_nocheck(lab->smc.sk));
 		}
 	}
@@ -537,12 +530,12 @@ static void abrt_08_unread_bytes_stay_for_a_reader(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, !lab->smc.sk->sk_err, owner == CLOSE_DROPPED);
 		KUNIT_EXPECT_EQ(test, lab->smc.shutdown,
 				owner == CLOSE_DROPPED ? 0 : SHUTDOWN_MASK);
-		KUNIT_EXPECT_EQ(test, (int)lab->smc.tcp_end,
-				owner == CLOSE_DROPPED ? SMC_TCP_UP : SMC_TCP_RESET_DUE);
+		KUNIT_EXPECT_EQ(test, lab->smc.has_tcp_ended, owner != CLOSE_DROPPED);
+		KUNIT_EXPECT_EQ(test, now.nr_resets, owner != CLOSE_DROPPED);
 		/* the application learns of it when TCP is reset, not before */
-		KUNIT_EXPECT_EQ(test, now.nr_errors + now.nr_woken, 0);
-		smc_close_unlock(&lab->smc);
+		KUNIT_EXPECT_EQ(test, now.nr_early, 0);
 		KUNIT_EXPECT_EQ_MSG(test, now.nr_errors, owner != CLOSE_DROPPED, "%d", owner);
+		smc_close_unlock(&lab->smc);
 		lab->smc.sk->sk_err = 0;
 	}
 }
@@ -614,7 +607,7 @@ static void a_socket_connects_again_while_its_connection_ends(struct kunit *test
 	KUNIT_EXPECT_NULL(test, smc->conn);
 	KUNIT_EXPECT_EQ(test, now.nr_disconnected, 1);
 	KUNIT_EXPECT_EQ(test, (int)smc->phase, SMC_PHASE_IDLE);
-	KUNIT_EXPECT_EQ(test, (int)smc->tcp_end, SMC_TCP_UP);
+	KUNIT_EXPECT_FALSE(test, smc->has_tcp_ended);
 	KUNIT_EXPECT_EQ(test, smc->err, 0);
 	KUNIT_EXPECT_EQ(test, smc->tcp_err, 0);
 	KUNIT_EXPECT_FALSE(test, smc->is_done);
@@ -631,9 +624,10 @@ static void a_socket_connects_again_while_its_connection_ends(struct kunit *test
 	KUNIT_EXPECT_EQ(test, (int)lab->conn.close.state, SMC_STATE_CLOSED);
 	KUNIT_EXPECT_EQ(test, now.nr_errors, 0);
 	KUNIT_EXPECT_EQ(test, sk->sk_err, 0);
-	KUNIT_EXPECT_EQ(test, (int)smc->tcp_end, SMC_TCP_UP);
+	KUNIT_EXPECT_FALSE(test, smc->has_tcp_ended);
 	smc_close_unlock(smc);
-	KUNIT_EXPECT_EQ(test, now.nr_aborted, 0);
+	/* the abort reset TCP */
+	KUNIT_EXPECT_EQ(test, now.nr_resets, 1);
 }
 
 static const struct smc_sock_works close_works = { .close = smc_close_work };
@@ -734,7 +728,7 @@ static struct kunit_case close_cases[] = {
 	KUNIT_CASE(close_11_a_flag_is_sent_once),
 	KUNIT_CASE(abrt_05_the_error_is_that_of_tcp),
 	KUNIT_CASE(abrt_05_silence_is_a_timeout),
-	KUNIT_CASE(close_01_tcp_ends_when_the_lock_is_released),
+	KUNIT_CASE(close_01_tcp_closes_when_the_lock_is_released),
 	KUNIT_CASE(abrt_08_unread_bytes_stay_for_a_reader),
 	KUNIT_CASE(the_end_of_tcp_says_how_it_came),
 	KUNIT_CASE(a_closed_file_leaves_a_sock_that_goes_on),

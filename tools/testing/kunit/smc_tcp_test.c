@@ -455,22 +455,20 @@ enum { TOLD = 1, QUEUED = 2, RESET = 4, FAULT = 8 };
 static const struct {
 	enum smc_phase phase;
 	u8 state;
-	enum smc_tcp_end tcp_end;
+	bool has_ended;		/* the close machine has handled it */
 	unsigned int on_state;
 	unsigned int on_data;
 	unsigned int on_error;
 } news_rows[] = {
-	{ SMC_PHASE_IDLE, TCP_CLOSE, SMC_TCP_UP, TOLD, TOLD, TOLD },
-	{ SMC_PHASE_IDLE, TCP_SYN_SENT, SMC_TCP_UP, TOLD, TOLD, TOLD },
-	{ SMC_PHASE_HANDSHAKE, TCP_ESTABLISHED, SMC_TCP_UP, QUEUED, QUEUED, QUEUED },
-	{ SMC_PHASE_HANDSHAKE, TCP_CLOSE, SMC_TCP_UP, QUEUED, QUEUED, QUEUED },
-	{ SMC_PHASE_STOPPING, TCP_ESTABLISHED, SMC_TCP_UP, QUEUED, QUEUED, QUEUED },
-	{ SMC_PHASE_SMC, TCP_ESTABLISHED, SMC_TCP_UP, 0, 0, 0 },
-	{ SMC_PHASE_SMC, TCP_CLOSE_WAIT, SMC_TCP_UP, 0, 0, 0 },
-	{ SMC_PHASE_SMC, TCP_CLOSE, SMC_TCP_UP, RESET, 0, 0 },
-	/* the close machine has handled it */
-	{ SMC_PHASE_SMC, TCP_CLOSE, SMC_TCP_RESET_DUE, 0, 0, 0 },
-	{ SMC_PHASE_SMC, TCP_CLOSE, SMC_TCP_ENDED, 0, 0, 0 },
+	{ SMC_PHASE_IDLE, TCP_CLOSE, false, TOLD, TOLD, TOLD },
+	{ SMC_PHASE_IDLE, TCP_SYN_SENT, false, TOLD, TOLD, TOLD },
+	{ SMC_PHASE_HANDSHAKE, TCP_ESTABLISHED, false, QUEUED, QUEUED, QUEUED },
+	{ SMC_PHASE_HANDSHAKE, TCP_CLOSE, false, QUEUED, QUEUED, QUEUED },
+	{ SMC_PHASE_STOPPING, TCP_ESTABLISHED, false, QUEUED, QUEUED, QUEUED },
+	{ SMC_PHASE_SMC, TCP_ESTABLISHED, false, 0, 0, 0 },
+	{ SMC_PHASE_SMC, TCP_CLOSE_WAIT, false, 0, 0, 0 },
+	{ SMC_PHASE_SMC, TCP_CLOSE, false, RESET, 0, 0 },
+	{ SMC_PHASE_SMC, TCP_CLOSE, true, 0, 0, 0 },
 };
 
 static unsigned int what_came(void)
@@ -495,7 +493,7 @@ static void a_callback_of_tcp_is_handled_by_phase(struct kunit *test)
 	lock_sock(sk);
 	for (i = 0; i < ARRAY_SIZE(news_rows); i++) {
 		smc->phase = news_rows[i].phase;
-		smc->tcp_end = news_rows[i].tcp_end;
+		smc->has_tcp_ended = news_rows[i].has_ended;
 		sk->sk_state = news_rows[i].state;
 		sk->sk_state_change(sk);
 		KUNIT_EXPECT_EQ_MSG(test, what_came(), news_rows[i].on_state, "state, %d", i);
@@ -988,7 +986,7 @@ static void amb_54_what_comes_behind_the_end_is_no_payload(struct kunit *test)
 
 	carrier_begin(test, &c);
 	carrier_watch(&c);
-	c.smc->tcp_end = SMC_TCP_ENDED;
+	c.smc->has_tcp_ended = true;
 	KUNIT_EXPECT_EQ(test, carrier_far_says(&c, "\xe2", 1, 0), 1);
 	KUNIT_EXPECT_TRUE(test, tcp_wait_for(tcp_inq(c.near->sk) == 1));
 	/* until the call that received them has returned */
@@ -1017,6 +1015,43 @@ static void close_01_a_fin_on_tcp_has_no_effect(struct kunit *test)
 	KUNIT_EXPECT_NE(test, c.smc->tcp_err, 0);
 	KUNIT_EXPECT_EQ(test, c.near->sk->sk_err, 0);
 	release_sock(c.near->sk);
+	KUNIT_EXPECT_EQ(test, nr_woken, 0U);
+}
+
+/* The error is SMC's, and the application can still ask for its address. */
+static void close_01_a_reset_of_tcp_leaves_error_and_addresses(struct kunit *test)
+{
+	struct inet_sock *inet;
+	struct carrier c;
+	struct sock *sk;
+	u8 locks;
+
+	carrier_begin(test, &c);
+	carrier_watch(&c);
+	sk = c.near->sk;
+	inet = inet_sk(sk);
+	lock_sock(sk);
+	/* as for a client, whose address TCP chose */
+	sk->sk_userlocks &= ~SOCK_BINDADDR_LOCK;
+	locks = sk->sk_userlocks;
+	c.smc->err = ETIMEDOUT;
+	sk->sk_err = ETIMEDOUT;
+	sk->sk_peek_off = 5;
+	c.smc->has_tcp_ended = true;
+	smc_tcp_reset(sk);
+	KUNIT_EXPECT_EQ(test, (int)sk->sk_state, TCP_CLOSE);
+	KUNIT_EXPECT_EQ(test, sk->sk_err, ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, sk->sk_shutdown, SHUTDOWN_MASK);
+	KUNIT_EXPECT_EQ(test, (u8)sk->sk_userlocks, locks);
+	KUNIT_EXPECT_EQ(test, sk->sk_peek_off, 5);
+	KUNIT_EXPECT_EQ(test, ntohl(inet->inet_rcv_saddr), (u32)INADDR_LOOPBACK);
+	KUNIT_EXPECT_EQ(test, ntohl(inet->inet_daddr), (u32)INADDR_LOOPBACK);
+	KUNIT_EXPECT_EQ(test, inet->inet_sport, inet_sk(c.far->sk)->inet_dport);
+	KUNIT_EXPECT_EQ(test, inet->inet_dport, inet_sk(c.far->sk)->inet_sport);
+	release_sock(sk);
+	KUNIT_EXPECT_TRUE(test, tcp_wait_for(READ_ONCE(c.far->sk->sk_err) == ECONNRESET));
+	/* the close machine did it */
+	KUNIT_EXPECT_EQ(test, nr_faults + nr_resets, 0UL);
 	KUNIT_EXPECT_EQ(test, nr_woken, 0U);
 }
 
@@ -1068,6 +1103,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(amb_54_a_decline_before_the_watch_is_seen),
 	KUNIT_CASE(amb_54_what_comes_behind_the_end_is_no_payload),
 	KUNIT_CASE(close_01_a_fin_on_tcp_has_no_effect),
+	KUNIT_CASE(close_01_a_reset_of_tcp_leaves_error_and_addresses),
 	KUNIT_CASE(opt_04_only_the_task_that_answers_a_syn_sees_it),
 	{}
 };
