@@ -333,7 +333,10 @@ again:
 		goto again;
 	}
 	rc = -EALREADY;
-	if (smc->phase == SMC_PHASE_IDLE) {
+	if (smc_sock_listener(smc)) {
+		/* also while listen() is under way */
+		rc = -EISCONN;
+	} else if (smc->phase == SMC_PHASE_IDLE) {
 		if (smc_is_unconnected(sock))
 			smc_choose_offer(smc, peer, addr_len, may_reach);
 		/* without waiting; or the status of an attempt that is under way */
@@ -406,7 +409,7 @@ static int smc_listen(struct socket *sock, int backlog)
 {
 	struct sock *sk = sock->sk;
 	struct smc_sock *smc;
-	int rc = 0;
+	int rc = -EINVAL;
 
 	guard(smc_call)(sk);
 	smc_option_prepare_listen(sk);
@@ -659,6 +662,18 @@ static int smc_forward_sendmsg(struct sock *sk, struct msghdr *msg, size_t len)
 	return smc_tcp_prot(sk)->sendmsg(sk, msg, len);
 }
 
+/*
+ * Without a connection TCP's function fails. It does so under this hold of the lock: later another
+ * thread may have begun to connect, and payload would precede the Proposal.
+ */
+static int smc_send_idle(struct sock *sk, struct msghdr *msg, size_t len)
+{
+	/* the attempt that it waited for has failed, and this call begins none */
+	if (msg->msg_flags & MSG_FASTOPEN && sk->sk_state == TCP_CLOSE)
+		return sock_error(sk) ?: -ECONNABORTED;
+	return tcp_sendmsg_locked(sk, msg, len);
+}
+
 static int smc_sendmsg(struct sock *sk, struct msghdr *msg, size_t len)
 {
 	struct smc_sock *smc;
@@ -670,7 +685,7 @@ static int smc_sendmsg(struct sock *sk, struct msghdr *msg, size_t len)
 	if (!smc)
 		return smc_forward_sendmsg(sk, msg, len);
 	if (msg->msg_flags & MSG_FASTOPEN && smc->phase == SMC_PHASE_IDLE &&
-	    sk->sk_state == TCP_CLOSE) {
+	    sk->sk_state == TCP_CLOSE && !smc_sock_listener(smc)) {
 		smc_tcp_become(smc, SMC_DECLINE_OPTUNSUPP);
 		release_sock(sk);
 		return smc_forward_sendmsg(sk, msg, len);
@@ -681,11 +696,13 @@ static int smc_sendmsg(struct sock *sk, struct msghdr *msg, size_t len)
 	}
 	timeo = sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT);
 	smc = smc_wait_connect(smc, &timeo, &rc);
-	if (!smc || (!rc && smc->phase == SMC_PHASE_IDLE)) {
+	if (!smc) {
 		release_sock(sk);
 		return smc_forward_sendmsg(sk, msg, len);
 	}
-	if (!rc && smc_sock_is_usable(smc)) {
+	if (!rc && smc->phase == SMC_PHASE_IDLE) {
+		rc = smc_send_idle(sk, msg, len);
+	} else if (!rc && smc_sock_is_usable(smc)) {
 		rc = smc_tx_sendmsg(smc, msg, len, timeo);
 	} else if (!rc) {
 		smc->err = 0;
@@ -745,6 +762,19 @@ static int smc_recv_smc(struct smc_sock *smc, struct msghdr *msg, size_t len, in
 	return smc_recv_closed(smc);
 }
 
+/* The result of TCP's recvmsg(), which takes the lock itself and so may read CLC messages. */
+static int smc_recv_idle(struct sock *sk)
+{
+	int rc;
+
+	if (sk->sk_state == TCP_LISTEN)
+		return -ENOTCONN;
+	rc = sock_error(sk);
+	if (rc)
+		return rc;
+	return sk->sk_shutdown & RCV_SHUTDOWN ? 0 : -ENOTCONN;
+}
+
 static int smc_forward_recvmsg SMC_RECVMSG_PARAMS
 {
 	guard(smc_call)(sk);
@@ -762,17 +792,19 @@ static int smc_recvmsg SMC_RECVMSG_PARAMS
 	smc = flags & MSG_ERRQUEUE ? NULL : smc_lock(sk);
 	if (!smc)
 		return smc_forward_recvmsg SMC_RECVMSG_ARGS;
-	if (flags & MSG_OOB && smc->phase != SMC_PHASE_SMC && smc_is_connecting(smc)) {
+	if (flags & MSG_OOB && smc->phase != SMC_PHASE_SMC && sk->sk_state != TCP_LISTEN) {
 		rc = -EINVAL;
 		goto out;
 	}
 	timeo = sock_rcvtimeo(sk, flags & MSG_DONTWAIT);
 	smc = smc_wait_connect(smc, &timeo, &rc);
-	if (!smc || (!rc && smc->phase == SMC_PHASE_IDLE)) {
+	if (!smc) {
 		release_sock(sk);
 		return smc_forward_recvmsg SMC_RECVMSG_ARGS;
 	}
-	if (!rc)
+	if (!rc && smc->phase == SMC_PHASE_IDLE)
+		rc = smc_recv_idle(sk);
+	else if (!rc)
 		rc = smc_recv_smc(smc, msg, len, flags, timeo);
 out:
 	smc_unlock(sk);

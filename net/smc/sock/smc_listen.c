@@ -258,7 +258,7 @@ int smc_listen_begin(struct smc_sock *smc)
 }
 
 /**
- * smc_listen_begun() - clean up if TCP refused to listen
+ * smc_listen_begun() - clean up if TCP refused to listen, or shutdown() came between
  * @smc: the socket
  *
  * Context: Process context, may sleep. Expects the socket lock held.
@@ -269,9 +269,9 @@ void smc_listen_begun(struct smc_sock *smc)
 	struct sock *sk = smc->sk;
 
 	sock_owned_by_me(smc->sk);
-	if (!listener)
-		return;
-	if (sk->sk_state != TCP_LISTEN)
+	if (!listener && sk->sk_state == TCP_LISTEN)
+		smc_tcp_disconnect(sk);
+	else if (listener && sk->sk_state != TCP_LISTEN)
 		smc_listen_end(smc);
 }
 

@@ -3,12 +3,14 @@
 
 A connect() may end by its timeout or a signal before the SYN-ACK comes. Then a poller or
 any other call continues the handshake. Without SMC at the peer this needs no worker, even
-where the program makes no call and waits for a signal.
+where the program makes no call and waits for a signal. A call that comes before connect(), or
+outlives it, acts on the state that it found.
 
 covers: OPT-09 OPT-10
 """
 import errno
 import fcntl
+import functools
 import os
 import select
 import signal
@@ -17,6 +19,8 @@ import struct
 import threading
 
 from common import serve
+from halves import is_asleep
+from trap import Trap
 
 vcpus = (1, 2)
 timeout = 60
@@ -229,6 +233,104 @@ def nobody(h, port):
     s.close()
 
 
+def awaits_lock(thread):
+    """True if a call of the thread waits for a socket's lock."""
+    try:
+        with open(f"/proc/self/task/{thread.native_id}/wchan", encoding="ascii") as f:
+            return "lock_sock" in f.read()
+    except FileNotFoundError:
+        return False
+
+
+def comes_to_wait(h, thread, is_urgent):
+    """Wait until a call waits for a lock or has ended; an urgent one runs as soon as it can."""
+    if is_urgent:
+        os.sched_setscheduler(thread.native_id, os.SCHED_FIFO, os.sched_param(1))
+    h.wait(lambda: awaits_lock(thread) or not thread.is_alive(), "a call that waits", 5)
+
+
+def stuck_call(s):
+    """A call that gets stuck with the lock of S held."""
+    trap = Trap(2, every=2)
+    trap.ip_options(s, 0)
+    return trap
+
+
+def in_turn(h, s, first, second, holds=0):
+    """The errnos of two calls; the second one gets the lock of S when the first releases it.
+
+    That is after HOLDS others of the first one's holds.
+    """
+    def run(i, func, *args):
+        try:
+            func(*args)
+        except OSError as e:
+            errnos[i] = e.errno
+
+    def begin(i, call):
+        threads.append(threading.Thread(target=run, args=(i, *call), daemon=True))
+        threads[i].start()
+        comes_to_wait(h, threads[i], i)
+    errnos, threads = [0, 0], []
+    trap = stuck_call(s)
+    trap.wait()
+    begin(0, first)
+    for _ in range(holds):
+        now, trap = trap, stuck_call(s)
+        comes_to_wait(h, trap.calls[0][0], True)
+        now.let_go(h)
+        trap.wait()
+        comes_to_wait(h, threads[0], False)
+    begin(1, second)
+    h.equal(trap.let_go(h), [0], "setsockopt()")
+    for i, th in enumerate(threads):
+        th.join(h.within(10))
+        h.check(not th.is_alive(), f"call {i} hangs")
+    return errnos
+
+
+def others_first(h, port):
+    """Calls on a socket without a connection that meet connect() or shutdown()."""
+    addr = (h.config["peer4"], port)
+    for name, arg, err in (("send", b"early", errno.EPIPE), ("recv", 1, errno.ENOTCONN)):
+        s = h.socket()
+        h.equal(in_turn(h, s, (getattr(s, name), arg), (s.connect, addr)), [err, 0],
+                f"errnos of {name}() and connect()")
+        h.request(s)
+        h.finish(s)
+    for name, arg, err, listens in (("connect", addr, errno.EISCONN, 1),
+                                    ("shutdown", socket.SHUT_RD, 0, 0)):
+        s = h.socket()
+        # a security module asks for the name of the socket first: two holds on SMC
+        h.equal(in_turn(h, s, (s.listen,), (getattr(s, name), arg), 2), [0, err],
+                f"errnos of listen() and {name}()")
+        h.equal(s.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN), listens, "SO_ACCEPTCONN")
+        s.close()
+
+
+def fast_open(h, port, other):
+    """sendto(MSG_FASTOPEN) waits for an attempt, which fails, and begins none."""
+    def run(func, *args):
+        try:
+            func(*args)
+        except OSError as e:
+            errnos.append(e.errno)
+    s, errnos = h.socket(), []
+    first = threading.Thread(target=run, args=(s.connect, (h.config["peer4"], port)), daemon=True)
+    second = threading.Thread(target=run, args=(s.sendto, b"x", socket.MSG_FASTOPEN,
+                                                (h.config["peer4"], other)), daemon=True)
+    for th in first, second:
+        th.start()
+        h.wait(functools.partial(is_asleep, th.native_id), "a call that waits", 10)
+    # connect() takes the error first
+    os.sched_setscheduler(first.native_id, os.SCHED_FIFO, os.sched_param(1))
+    h.mark("left")
+    for th in first, second:
+        th.join(h.left())
+    h.equal(sorted(errnos), [errno.ECONNABORTED, errno.ECONNREFUSED], "errnos")
+    s.close()
+
+
 def held(t, c, flags):
     """Delay the server's answer until C has reported that it left connect()."""
     t.expect_all("left", c)
@@ -301,9 +403,20 @@ def run(t):
     s = t.half(t.a, speaks_first, "tcp", **args)
     s.expect("listening")
     t.wait_all(s, t.half(t.b, two_poll, **args))
+    t.step(others_first.__doc__)
+    t.both(serve, others_first, PORT + 6, sargs={"count": 2})
     t.step(nobody.__doc__)
     rule = t.relay.rule(proto="tcp", frm="a", port=PORT + 1, flags=RST, drop=1)
     c = t.half(t.b, nobody, port=PORT + 1)
     held(t, c, rule)
     t.wait_all(c)
+    t.step(fast_open.__doc__)
+    s = t.half(t.a, serve, "tcp", port=PORT + 7)
+    s.expect("listening")
+    rule = t.relay.rule(proto="tcp", frm="a", port=PORT + 1, flags=RST, drop=1)
+    c = t.half(t.b, fast_open, port=PORT + 1, other=PORT + 7)
+    held(t, c, rule)
+    t.wait_all(c)
+    s.gate("stop")
+    t.wait_all(s)
     t.no_sockets(t.b, PORT)
