@@ -274,7 +274,7 @@ def dissolved_in_state(x, server):
         if not server:
             c.setsockopt(6, socket.TCP_NODELAY, 1)
             c.setsockopt(1, socket.SO_PRIORITY, 3)
-            c.setsockopt(1, 42, 5)  # SO_PEEK_OFF
+            x.call("set peek offset", c.setsockopt, 1, 42, 5)  # SO_PEEK_OFF
             cookie = c.getsockopt(1, 57, 8)
         x.sync()
         state(x, c, server)

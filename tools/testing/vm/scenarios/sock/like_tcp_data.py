@@ -50,14 +50,14 @@ def reading(x, server):
     x.call("urgent", c.recv, 1, socket.MSG_OOB)
     x.call("two", c.recv, 2)
     x.call("peek rest", c.recv, 40, socket.MSG_PEEK | socket.MSG_DONTWAIT)
-    c.setsockopt(1, 42, 3)  # SO_PEEK_OFF
+    x.call("set peek offset", c.setsockopt, 1, 42, 3)  # SO_PEEK_OFF
     x.call("peek at 3", c.recv, 2, socket.MSG_PEEK)
     x.call("peek at 5", c.recv, 2, socket.MSG_PEEK)
     x.call("peek offset", c.getsockopt, 1, 42)
     x.call("take 2", c.recv, 2)
     x.call("peek offset", c.getsockopt, 1, 42)
     x.call("peek on", c.recv, 10, socket.MSG_PEEK | socket.MSG_DONTWAIT)
-    c.setsockopt(1, 42, -1)
+    x.call("no peek offset", c.setsockopt, 1, 42, -1)
     x.call("rest", c.recv, 40)
     x.call("none", c.recv, 1, socket.MSG_DONTWAIT)
     x.ioctls("empty", c)
