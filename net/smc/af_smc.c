@@ -647,13 +647,24 @@ static int smc_setsockopt(struct socket *sock, int level, int optname, sockptr_t
 	guard(smc_call)(sk);
 	/*
 	 * kTLS copies the operations of a sock that is plain TCP. They may still be ours if the
-	 * sock was that before it had this socket.
+	 * sock was that before it had this socket, and stay ours while a kernel user has it.
 	 */
 	lock_sock(sk);
 	if (!smc_sk(sk))
 		smc_tcp_give_ops(sk);
 	release_sock(sk);
+	if (level == SOL_TCP && optname == TCP_ULP && smc_tcp_is_ours(sock))
+		return -EOPNOTSUPP;
 	return sock_common_setsockopt(sock, level, optname, optval, optlen);
+}
+
+/*
+ * Kernel users that replace the callbacks either serve what recvmsg() returns, as sunrpc does, or
+ * send first and read TCP's queue themselves (iSCSI's initiator), where nothing comes.
+ */
+static bool smc_reads_tcp_queue(const struct smc_conn *conn)
+{
+	return unlikely(!conn->tx_total) && smc_wake_is_taken(conn->sk) && !conn->rx_total;
 }
 
 static int smc_forward_sendmsg(struct sock *sk, struct msghdr *msg, size_t len)
@@ -703,7 +714,8 @@ static int smc_sendmsg(struct sock *sk, struct msghdr *msg, size_t len)
 	if (!rc && smc->phase == SMC_PHASE_IDLE) {
 		rc = smc_send_idle(sk, msg, len);
 	} else if (!rc && smc_sock_is_usable(smc)) {
-		rc = smc_tx_sendmsg(smc, msg, len, timeo);
+		rc = smc_reads_tcp_queue(smc->conn) ? -EOPNOTSUPP :
+						      smc_tx_sendmsg(smc, msg, len, timeo);
 	} else if (!rc) {
 		smc->err = 0;
 		rc = sk_stream_error(sk, msg->msg_flags, -EPIPE);

@@ -15,7 +15,6 @@
 
 #include "smc_compat.h"
 #include "sock/smc_listener.h"
-#include "sock/smc_wake.h"
 
 /* Memory limit of a listener's pending children, in bytes, ... */
 #define SMC_LISTENER_MAX_BYTES	(64UL << 20)
@@ -306,7 +305,10 @@ bool smc_listener_finish(struct smc_child *child, bool is_ready)
 		smc_listener_free_child(child);
 		return false;
 	}
-	smc_wake_readers(sk);
+	/* as TCP reports a child: code of the kernel may have replaced the callback */
+	local_bh_disable();
+	sk->sk_data_ready(sk);
+	local_bh_enable();
 	sock_put(sk);
 	return true;
 }

@@ -612,23 +612,25 @@ bool smc_sock_lock_close(struct smc_conn *conn)
  * @sk: the sock, whose lock is about to be released
  *
  * Context: Process context. Expects the spinlock of the socket lock held.
+ * Return: bits of enum smc_missed; those of callbacks are left to the caller.
  */
-void smc_sock_release_missed(struct sock *sk)
+unsigned int smc_sock_release_missed(struct sock *sk)
 {
 	struct smc_sock *smc = smc_sk(sk);
 	unsigned int missed;
 
 	if (!smc)
-		return;
+		return 0;
 	smc_sock_requeue_conns(smc);
 	missed = smc->missed;
 	if (likely(!missed))
-		return;
+		return 0;
 	smc->missed = 0;
 	if (missed & BIT(SMC_MISSED_HANDSHAKE))
 		smc_sock_queue(smc);
 	if (missed & BIT(SMC_MISSED_LISTEN))
 		smc_sock_queue_listen(smc);
+	return missed;
 }
 
 /**

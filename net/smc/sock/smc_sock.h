@@ -34,10 +34,14 @@ enum smc_hs_outcome {
 
 struct smc_hs;
 
-/* Bits of smc_sock.missed: work items that found the socket lock taken. */
+/* Bits of smc_sock.missed: work items, and callbacks of kernel users, that found the lock taken. */
 enum smc_missed {
 	SMC_MISSED_HANDSHAKE,
 	SMC_MISSED_LISTEN,
+	SMC_MISSED_STATE,
+	SMC_MISSED_READERS,
+	SMC_MISSED_ERROR,
+	SMC_MISSED_WRITERS,
 };
 
 /**
@@ -179,7 +183,7 @@ void smc_sock_pend(struct smc_conn *conn, enum smc_pending what);
 
 bool smc_sock_lock_work(struct sock *sk, enum smc_missed what);
 bool smc_sock_lock_close(struct smc_conn *conn);
-void smc_sock_release_missed(struct sock *sk);
+unsigned int smc_sock_release_missed(struct sock *sk);
 void smc_sock_set_err(struct smc_sock *smc, int err);
 int smc_sock_take_err(struct smc_sock *smc);
 

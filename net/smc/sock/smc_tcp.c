@@ -75,8 +75,12 @@ static void smc_tcp_copy_af(struct smc_option_af *af,
 
 static void smc_tcp_release_cb(struct sock *sk)
 {
+	unsigned int missed;
+
 	smc_tcp_kind_of(sk)->prot->release_cb(sk);
-	smc_sock_release_missed(sk);
+	missed = smc_sock_release_missed(sk);
+	if (unlikely(missed))
+		smc_wake_missed(sk, missed);
 }
 
 static int smc_tcp_sample(int family, struct smc_tcp_kind *kind,
@@ -89,6 +93,8 @@ static int smc_tcp_sample(int family, struct smc_tcp_kind *kind,
 	if (rc)
 		return rc;
 	smc_wake_save(sock->sk);
+	smc_tcp_watch(sock->sk);
+	smc_wake_save_our(sock->sk);
 	kind->prot = sock->sk->sk_prot;
 	kind->ops = sock->ops;
 	smc_tcp_copy_af(&kind->af, inet_csk(sock->sk)->icsk_af_ops);
@@ -421,6 +427,9 @@ void smc_tcp_peer(const struct sock *sk, struct sockaddr_storage *addr)
  * socket. It reads the owner first, so the exchange holds the file. A call in the module holds that
  * by itself (smc_sock_begin_call()).
  *
+ * A kernel user that replaced our callbacks installs them again when it leaves the socket: there
+ * our operations stay, and with them the reference on the module.
+ *
  * Context: Any context but hard interrupt. Expects the socket lock held, or a dead sock.
  */
 void smc_tcp_give_ops(struct sock *sk)
@@ -429,7 +438,7 @@ void smc_tcp_give_ops(struct sock *sk)
 	const struct proto_ops *ops;
 	struct file *file;
 
-	if (!sock || !smc_tcp_is_ours(sock))
+	if (!sock || !smc_tcp_is_ours(sock) || smc_wake_is_taken(sk))
 		return;
 	file = smc_compat_get_file(sock);
 	if (!file)
@@ -598,7 +607,7 @@ static void smc_tcp_state_change(struct sock *sk)
 	is_woken = !smc || smc_tcp_handle_state(smc);
 	rcu_read_unlock();
 	if (is_woken)
-		smc_wake_state(sk);
+		smc_wake_app_state(sk);
 }
 
 /* Return: true if the application is to be woken. */
@@ -614,7 +623,8 @@ static bool smc_tcp_handle_data(struct smc_sock *smc)
 		/* a child for SMC must not wait behind unaccepted plain ones */
 		if (smc_listener_has_agreed(listener))
 			smc_sock_queue_listen(smc);
-		return smc_listener_has_plain(listener, smc->sk);
+		return READ_ONCE(listener->nr[SMC_CHILD_READY]) ||
+		       smc_listener_has_plain(listener, smc->sk);
 	case SMC_PHASE_HANDSHAKE:
 	case SMC_PHASE_STOPPING:
 		smc_sock_queue(smc);
@@ -639,7 +649,7 @@ static void smc_tcp_data_ready(struct sock *sk)
 	is_woken = !smc || smc_tcp_handle_data(smc);
 	rcu_read_unlock();
 	if (is_woken)
-		smc_wake_readers(sk);
+		smc_wake_app_readers(sk);
 }
 
 static void smc_tcp_error_report(struct sock *sk)
@@ -659,7 +669,7 @@ static void smc_tcp_error_report(struct sock *sk)
 	}
 	rcu_read_unlock();
 	if (is_woken)
-		smc_wake_error(sk);
+		smc_wake_app_error(sk);
 }
 
 /**
@@ -863,6 +873,8 @@ static void smc_tcp_init_child(const struct request_sock *req, struct sock *sk,
 	const struct smc_sock *smc;
 
 	smc_tcp_restore_af(sk);
+	/* a child in TCP's accept queue needs no wake-ups */
+	smc_wake_reset(sk);
 	rcu_read_lock();
 	smc = rcu_dereference_raw(icsk->icsk_ulp_data);
 	/* both sides sent the option and a listener of ours answered, OPT-08 */
@@ -872,8 +884,6 @@ static void smc_tcp_init_child(const struct request_sock *req, struct sock *sk,
 		listener = NULL;
 	rcu_read_unlock();
 	if (listener) {
-		/* a child in TCP's accept queue needs no wake-ups */
-		smc_wake_restore(sk);
 		smc_option_unlisten(sk);
 		sk->sk_prot_creator = kind->prot;
 		WRITE_ONCE(sk->sk_prot, &kind->our.prot);
@@ -916,7 +926,7 @@ static void smc_tcp_child_released(struct sock *sk)
 	/* a plain child may be counted as this one, which never reached the queue */
 	lsk = READ_ONCE(listener->sk);
 	if (lsk && smc_listener_has_plain(listener, lsk))
-		smc_wake_readers(lsk);
+		lsk->sk_data_ready(lsk);
 	rcu_read_unlock();
 }
 

@@ -632,6 +632,11 @@ static void a_socket_connects_again_while_its_connection_ends(struct kunit *test
 
 static const struct smc_sock_works close_works = { .close = smc_close_work };
 
+static void close_release_cb(struct sock *sk)
+{
+	smc_sock_release_missed(sk);
+}
+
 /* A call holds the lock of the sock, which has another connection by now, or none. */
 static void events_of_a_connection_without_a_socket_are_not_missed(struct kunit *test)
 {
@@ -644,7 +649,7 @@ static void events_of_a_connection_without_a_socket_are_not_missed(struct kunit 
 
 	KUNIT_ASSERT_EQ(test, smc_sock_init(&close_works), 0);
 	prot = *tcp;
-	prot.release_cb = smc_sock_release_missed;
+	prot.release_cb = close_release_cb;
 	sk->sk_prot = &prot;
 	INIT_DELAYED_WORK(&conn->close_work, smc_close_work);
 	lab->smc.conn = NULL;

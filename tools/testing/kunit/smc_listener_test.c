@@ -50,7 +50,6 @@ static struct smc_listener *listener_begin(struct kunit *test)
 
 	sk->sk_max_ack_backlog = LISTENER_BACKLOG;
 	sk->sk_data_ready = listener_wake;
-	smc_wake_save(sk);
 	listener_nr_woken = 0;
 	listener_nr_freed = 0;
 	listener = smc_listener_new(sk, listener_take);

@@ -591,24 +591,124 @@ static void an_error_is_reported_once(struct kunit *test)
 	release_sock(smc->sk);
 }
 
-static unsigned int sock_nr_state_changes;
+/* Calls of our callbacks, and of those that a kernel user has installed. */
+static unsigned int sock_nr_our, sock_nr_states, sock_nr_data, sock_nr_spaces;
 
-static void sock_state_change(struct sock *sk)
+static void sock_our(struct sock *sk)
 {
-	sock_nr_state_changes++;
+	sock_nr_our++;
 }
 
-/* The callbacks of a sock report TCP events; events of SMC bypass them. */
+static void sock_kernel_state(struct sock *sk)
+{
+	lockdep_assert_held(&sk->sk_lock.slock);
+	sock_nr_states++;
+}
+
+static void sock_kernel_data(struct sock *sk)
+{
+	lockdep_assert_held(&sk->sk_lock.slock);
+	sock_nr_data++;
+}
+
+static void sock_kernel_space(struct sock *sk)
+{
+	lockdep_assert_held(&sk->sk_lock.slock);
+	sock_nr_spaces++;
+}
+
+static void sock_wake_begin(struct sock *sk)
+{
+	smc_wake_save(sk);
+	sk->sk_state_change = sock_our;
+	sk->sk_data_ready = sock_our;
+	sk->sk_error_report = sock_our;
+	smc_wake_save_our(sk);
+	sock_nr_our = 0;
+	sock_nr_states = 0;
+	sock_nr_data = 0;
+	sock_nr_spaces = 0;
+}
+
+/* As nfsd does with a connection. */
+static void sock_take(struct sock *sk)
+{
+	sk->sk_state_change = sock_kernel_state;
+	sk->sk_data_ready = sock_kernel_data;
+	sk->sk_write_space = sock_kernel_space;
+}
+
+static void a_kernel_user_hears_of_each_event(struct kunit *test)
+{
+	struct sock *sk = test->priv;
+
+	sock_wake_begin(sk);
+	KUNIT_EXPECT_FALSE(test, smc_wake_is_taken(sk));
+	sock_take(sk);
+	KUNIT_EXPECT_TRUE(test, smc_wake_is_taken(sk));
+	smc_wake_readers(sk);
+	KUNIT_EXPECT_EQ(test, sock_nr_data, 1U);
+	smc_wake_writers(sk);
+	KUNIT_EXPECT_EQ(test, sock_nr_spaces, 1U);
+	/* TCP reports the end of the stream by both */
+	smc_wake_state(sk);
+	KUNIT_EXPECT_EQ(test, sock_nr_states, 1U);
+	KUNIT_EXPECT_EQ(test, sock_nr_data, 2U);
+	/* it has not replaced this one */
+	smc_wake_error(sk);
+	KUNIT_EXPECT_EQ(test, sock_nr_our, 0U);
+}
+
+static void a_kernel_user_is_called_when_the_lock_is_free(struct kunit *test)
+{
+	struct sock *sk = test->priv;
+
+	sock_wake_begin(sk);
+	sock_take(sk);
+	lock_sock(sk);
+	smc_wake_state(sk);
+	smc_wake_readers(sk);
+	smc_wake_writers(sk);
+	KUNIT_EXPECT_EQ(test, sock_nr_states + sock_nr_data + sock_nr_spaces, 0U);
+	/* the release_cb() of our struct proto */
+	spin_lock_bh(&sk->sk_lock.slock);
+	smc_wake_missed(sk, smc_sock_release_missed(sk));
+	smc_wake_missed(sk, smc_sock_release_missed(sk));
+	spin_unlock_bh(&sk->sk_lock.slock);
+	release_sock(sk);
+	KUNIT_EXPECT_EQ(test, sock_nr_states, 1U);
+	KUNIT_EXPECT_EQ(test, sock_nr_data, 1U);
+	KUNIT_EXPECT_EQ(test, sock_nr_spaces, 1U);
+}
+
+static void what_a_kernel_user_installed_stays(struct kunit *test)
+{
+	struct sock *sk = test->priv;
+
+	sock_wake_begin(sk);
+	sk->sk_data_ready = sock_kernel_data;
+	smc_wake_restore(sk);
+	KUNIT_EXPECT_TRUE(test, sk->sk_data_ready == sock_kernel_data);
+	KUNIT_EXPECT_PTR_EQ(test, sk->sk_state_change, smc_wake_tcp.state_change);
+	KUNIT_EXPECT_TRUE(test, smc_wake_is_taken(sk));
+	/* but a child does not inherit it */
+	smc_wake_reset(sk);
+	KUNIT_EXPECT_PTR_EQ(test, sk->sk_data_ready, smc_wake_tcp.data_ready);
+	KUNIT_EXPECT_FALSE(test, smc_wake_is_taken(sk));
+}
+
+/* Our callbacks report events of TCP; events of SMC bypass them. */
 static void smc_wakes_as_tcp_does(struct kunit *test)
 {
 	struct sock *sk = test->priv;
 	void (*tcps)(struct sock *sk) = sk->sk_state_change;
 	struct socket *sock;
 
-	smc_wake_save(sk);
-	sk->sk_state_change = sock_state_change;
+	sock_wake_begin(sk);
 	smc_wake_state(sk);
-	KUNIT_EXPECT_EQ(test, sock_nr_state_changes, 0U);
+	smc_wake_readers(sk);
+	smc_wake_error(sk);
+	KUNIT_EXPECT_EQ(test, sock_nr_our, 0U);
 	smc_wake_restore(sk);
 	KUNIT_EXPECT_PTR_EQ(test, sk->sk_state_change, tcps);
 
@@ -640,6 +740,9 @@ static struct kunit_case sock_cases[] = {
 	KUNIT_CASE(a_child_without_listener_gets_no_connection),
 	KUNIT_CASE(sock_diag_shows_what_deployed_tools_know),
 	KUNIT_CASE(an_error_is_reported_once),
+	KUNIT_CASE(a_kernel_user_hears_of_each_event),
+	KUNIT_CASE(a_kernel_user_is_called_when_the_lock_is_free),
+	KUNIT_CASE(what_a_kernel_user_installed_stays),
 	KUNIT_CASE(smc_wakes_as_tcp_does),
 	{}
 };

@@ -58,19 +58,19 @@ static void tcp_remember(struct sock *sk, bool is_server, enum smc_decline reaso
 static void tcp_wake_state(struct sock *sk)
 {
 	WRITE_ONCE(nr_woken, nr_woken + 1);
-	smc_wake_state(sk);
+	smc_wake_app_state(sk);
 }
 
 static void tcp_wake_readers(struct sock *sk)
 {
 	WRITE_ONCE(nr_woken, nr_woken + 1);
-	smc_wake_readers(sk);
+	smc_wake_app_readers(sk);
 }
 
 static void tcp_wake_error(struct sock *sk)
 {
 	WRITE_ONCE(nr_woken, nr_woken + 1);
-	smc_wake_error(sk);
+	smc_wake_app_error(sk);
 }
 
 /* A child without a request of TCP */
@@ -86,9 +86,9 @@ static bool tcp_is_asked;
 #define smc_sock_queue			tcp_queue
 #define smc_sock_queue_listen		tcp_queue_listen
 #define smc_stat_inc(...)		((void)0)
-#define smc_wake_error			tcp_wake_error
-#define smc_wake_readers		tcp_wake_readers
-#define smc_wake_state			tcp_wake_state
+#define smc_wake_app_error		tcp_wake_error
+#define smc_wake_app_readers		tcp_wake_readers
+#define smc_wake_app_state		tcp_wake_state
 
 #include "../../../net/smc/sock/smc_tcp.c"
 
