@@ -259,9 +259,10 @@ def qemu_accel(kernels):
 def user_tool(name):
     """Build NAME of tools/smc in the cache; return its path.
 
-    Dependency files name the sources, so each tree has a directory of its own.
+    Dependency files name the sources, so each tree has a directory of its own, which
+    scripts/check uses, too.
     """
-    out = os.path.join(CACHE, "vm-tools-" + hashlib.sha256(TOP.encode()).hexdigest()[:8])
+    out = os.path.join(CACHE, "tools", hashlib.sha256(TOP.encode()).hexdigest()[:8], "tools/smc")
     with locked("tools"):
         os.makedirs(out, exist_ok=True)
         run(["make", "-s", "-C", os.path.join(TOP, "tools/smc"), f"OUT={out}",
@@ -293,9 +294,13 @@ def kvm_boots(kernel):
 
 
 def compile_c(src, *flags):
-    """Compile a C program of the tests into the cache; return its path."""
-    with open(src, "rb") as f:
-        mark = hashlib.sha256(f.read() + " ".join(flags).encode()).hexdigest()[:16]
+    """Compile a C program of the tests into the cache; return its path.
+
+    It is found by the text that the compiler reads, so it is compiled again when a header
+    changes, but not for a tree at another path.
+    """
+    text = run(["gcc", "--version"]) + run(["gcc", "-E", "-P", src, *flags])
+    mark = hashlib.sha256((text + " ".join(flags).replace(TOP, "")).encode()).hexdigest()[:16]
     name = os.path.basename(src)[:-2]
     path = os.path.join(CACHE, f"vm-{name}-{mark}")
     with locked("cc"):
