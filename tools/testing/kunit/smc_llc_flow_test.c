@@ -669,6 +669,22 @@ static void lab_accept(struct lab *lab, u8 num)
 	KUNIT_ASSERT_EQ(lab->test, lab->side[CLIENT].flow.config, SMC_LLC_CONFIG_ADD_CONT);
 }
 
+/* The next message for the link that the test offers as number @num, index 1. */
+static void lab_say_on_offered(struct lab *lab, u8 type, u8 num, u8 nr_rtokens)
+{
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_MSG, .link = 1 };
+	struct smc_llc_msg cont = { .type = SMC_LLC_ADD_LINK_CONT };
+
+	ev.msg = say_confirm_link(lab, SERVER, num);
+	ev.msg.confirm_link.end = say_add_link(7, num, SMC_MTU_1024, false).add_link.end;
+	cont.add_link_cont.link_num = num;
+	cont.add_link_cont.nr_rtokens = nr_rtokens;
+	if (type == SMC_LLC_CONFIRM_LINK)
+		lab_feed(lab, CLIENT, &ev);
+	else
+		lab_say(lab, CLIENT, &cont);
+}
+
 static const struct dialect_param {
 	const char *name;
 	bool server;
@@ -1276,6 +1292,42 @@ static void client_point_of_no_return_err_11_err_12(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].flow.commitment, SMC_LLC_COMMIT_FINAL);
 	lab_event(lab, CLIENT, SMC_LLC_EV_LINK_BROKEN);
 	lab_expect_terminated(lab, CLIENT, SMC_LLC_WHY_LINK_BROKEN);
+}
+
+/* An acceptance counts when it has completed, or when the server has gone on with it. */
+static void client_is_committed_by_an_acceptance_err_11(struct kunit *test)
+{
+	struct smc_llc_msg msg = say_add_link(7, 2, SMC_MTU_1024, false);
+	int completes;
+
+	for (completes = 0; completes < 2; completes++) {
+		struct lab *lab = lab_client_waits_add(test, false);
+		struct lab_side *client = &lab->side[CLIENT];
+		struct smc_llc_event late;
+
+		lab_tell_rnic(lab, CLIENT);
+		client->nr_out = 0;
+		client->keeps_results = true;
+		lab_say(lab, CLIENT, &msg);
+		client->keeps_results = false;
+		while (!client->nr_out && lab_work(lab, CLIENT))
+			;
+		lab_hear(lab, CLIENT, SMC_LLC_ADD_LINK, true);
+		late = client->todo[--client->nr_todo];
+		KUNIT_ASSERT_EQ(test, late.type, SMC_LLC_EV_SENT);
+		KUNIT_ASSERT_EQ(test, late.cookie, SMC_LLC_SENT_ADD_LINK);
+		lab_pump(lab);
+		lab_say_on_offered(lab, SMC_LLC_ADD_LINK_CONT, 2, 0);
+		KUNIT_EXPECT_EQ(test, client->flow.commitment, SMC_LLC_COMMIT_CONFIRM_LINK);
+		if (completes)
+			lab_feed(lab, CLIENT, &late);
+		else
+			lab_say_on_offered(lab, SMC_LLC_CONFIRM_LINK, 2, 0);
+		KUNIT_EXPECT_EQ(test, client->flow.commitment, SMC_LLC_COMMIT_FINAL);
+		lab_event(lab, CLIENT, SMC_LLC_EV_DECLINED);
+		KUNIT_EXPECT_EQ(test, client->nr_failed, 1);
+		KUNIT_EXPECT_EQ(test, client->fail, SMC_LLC_FAIL_RESET);
+	}
 }
 
 /* The owner records a peer whose path is lost, and no other peer. */
@@ -2627,10 +2679,16 @@ static void server_end_without_completion_err_37(struct kunit *test)
 {
 	struct lab *lab = lab_up_facing(test, SERVER, true);
 
+	/* The group ends with all its links. */
+	lab_more_links(lab, SERVER, 1, 2);
 	lab->side[SERVER].keeps_results = true;
 	lab_terminate(lab, SERVER);
-	lab_wait(lab, lab_timers().terminate);
+	lab_hear(lab, SERVER, SMC_LLC_DELETE_LINK, false);
+	lab_wait(lab, lab_timers().terminate - 1);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_terminated, 0);
+	lab_wait(lab, 1);
 	lab_expect_terminated(lab, SERVER, SMC_LLC_WHY_DELETED);
+	lab_expect_silence(lab, SERVER);
 
 	lab = lab_up_facing(test, SERVER, true);
 	lab->side[SERVER].fails_to_send = SMC_LLC_DELETE_LINK;
@@ -3887,22 +3945,6 @@ static void offer_replaces_one_that_waits_err_29_ser_18(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, msg.add_link.is_rejected);
 	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_dropped, 0);
 	lab_expect_alive(lab, CLIENT);
-}
-
-/* The next message for the link that the test offers as number @num, index 1. */
-static void lab_say_on_offered(struct lab *lab, u8 type, u8 num, u8 nr_rtokens)
-{
-	struct smc_llc_event ev = { .type = SMC_LLC_EV_MSG, .link = 1 };
-	struct smc_llc_msg cont = { .type = SMC_LLC_ADD_LINK_CONT };
-
-	ev.msg = say_confirm_link(lab, SERVER, num);
-	ev.msg.confirm_link.end = say_add_link(7, num, SMC_MTU_1024, false).add_link.end;
-	cont.add_link_cont.link_num = num;
-	cont.add_link_cont.nr_rtokens = nr_rtokens;
-	if (type == SMC_LLC_CONFIRM_LINK)
-		lab_feed(lab, CLIENT, &ev);
-	else
-		lab_say(lab, CLIENT, &cont);
 }
 
 /* First contact: the second link is confirmed, and the reply is being sent. */
@@ -5273,6 +5315,7 @@ static struct kunit_case llc_flow_cases[] = {
 	KUNIT_CASE(server_cannot_send_add_link_declines_err_19),
 	KUNIT_CASE(server_point_of_no_return_err_10_err_12),
 	KUNIT_CASE(client_point_of_no_return_err_11_err_12),
+	KUNIT_CASE(client_is_committed_by_an_acceptance_err_11),
 	KUNIT_CASE(peer_03_a_lost_path_differs_from_other_ends),
 	KUNIT_CASE(each_timeout_has_its_reason),
 	KUNIT_CASE(illegal_moves_of_a_link_are_refused),
