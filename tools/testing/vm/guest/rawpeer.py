@@ -149,6 +149,11 @@ class RawHost:
         self.ipid = 0
         self.everyone.append(self)
 
+    def leave(self):
+        """Leave the segment."""
+        self.everyone.remove(self)
+        self.sock.close()
+
     def lost(self):
         """The number of dropped frames since the last call."""
         stat = self.sock.getsockopt(SOL_PACKET, PACKET_STATISTICS, 8)
@@ -168,13 +173,17 @@ class RawHost:
             self.until(lambda: ip in self.arp, 0.5)
         return self.arp[ip]
 
-    def send_ip(self, dst, proto, payload):
+    def ip_head(self, dst, proto, length):
         self.ipid = self.ipid + 1 & 0xffff
-        head = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 20 + len(payload), self.ipid,
+        head = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 20 + length, self.ipid,
                            0x4000, 64, proto, 0, self.ip, dst)
-        head = head[:10] + struct.pack("!H", checksum(head)) + head[12:]
-        self.sock.send(self.resolve(dst) + self.mac + struct.pack("!H", ETH_IP)
-                       + head + payload)
+        return head[:10] + struct.pack("!H", checksum(head)) + head[12:]
+
+    def send_packet(self, dst, packet):
+        self.sock.send(self.resolve(dst) + self.mac + struct.pack("!H", ETH_IP) + packet)
+
+    def send_ip(self, dst, proto, payload):
+        self.send_packet(dst, self.ip_head(dst, proto, len(payload)) + payload)
 
     def send_tcp(self, key, seq, ack, flags, options, payload):
         dst, dport, sport = key
@@ -202,7 +211,7 @@ class RawHost:
         src, proto = frame[26:30], frame[23]
         seg = frame[14 + head:14 + total]
         if proto == 17 and struct.unpack_from("!H", seg, 2)[0] == 4791:
-            self.roce.append(seg[8:])
+            self.input_roce(seg[8:])
         if proto != 6 or len(seg) < 20:
             return
         sport, dport, seq, ack, off, flags = struct.unpack_from("!HHIIBB", seg)
@@ -215,6 +224,9 @@ class RawHost:
             self.take(key, seq, seg[20:hlen])
         elif conn:
             conn.input(seq, ack, flags, seg[hlen:], seg[20:hlen])
+
+    def input_roce(self, packet):
+        self.roce.append(packet)
 
     def take(self, key, seq, options):
         smc, queue = self.listening[key[2]]
@@ -238,8 +250,11 @@ class RawHost:
             return
         RawHost.look_again = time.monotonic() + RETRY / 4
         for host in self.everyone:
-            for conn in list(host.conns.values()):
-                conn.again()
+            host.again()
+
+    def again(self):
+        for conn in list(self.conns.values()):
+            conn.again()
 
     def until(self, cond, timeout):
         end = time.monotonic() + timeout

@@ -2,9 +2,9 @@
 """Loads scenario files, and provides the object t that they work with.
 
 A scenario is a file scenarios/WING/NAME.py. The first line of its docstring states what
-it proves, the "covers:" lines name requirements. The file sets names of DEFAULTS where it
-needs other values. Its halves run inside the machines: functions with h as first argument,
-see guest/halves.py. Its function run(t) controls the halves.
+it proves, "covers:" lines there or in its cases name requirements. The file sets names of
+DEFAULTS where it needs other values. Its halves run inside the machines: functions with h as
+first argument, see guest/halves.py. Its function run(t) controls the halves.
 """
 import functools
 import glob
@@ -51,7 +51,8 @@ class Scenario:
             raise kernel.BenchError(f"{self.path}: no docstring or no run(t)")
         self.run = mod.run
         self.title = mod.__doc__.strip().split("\n")[0]
-        self.covers = " ".join(re.findall(r"^covers:\s*(.*)$", mod.__doc__, re.M))
+        with open(self.path, encoding="utf-8") as f:
+            self.covers = " ".join(re.findall(r"^[\s#]*covers:\s*(.*)$", f.read(), re.M))
         for key, val in DEFAULTS.items():
             setattr(self, key, getattr(mod, key, val))
 
