@@ -241,6 +241,8 @@ def interrupted(h, n):
     stay = set(before) & set(after)
     h.check(stay and stay <= set(ids), f"groups that stayed: {stay} of {ids}")
     h.check(set(before) != set(after), "no group has come and gone")
+    uids = [a[smcnl.LINK][8] for cmd, a in out if cmd == smcnl.LINK]
+    h.check(len(uids) == len(set(uids)) > 1, f"link user IDs {uids}")
     group = None
     for cmd, attrs in out:
         if cmd == smcnl.LGR:
