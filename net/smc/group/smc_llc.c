@@ -1165,6 +1165,20 @@ void smc_llc_declined(struct smc_link_group *lgr)
 }
 
 /**
+ * smc_llc_tcp_ended() - report a FIN that arrived on TCP while the group is formed
+ * @lgr: the group
+ *
+ * Without CONFIRM LINK from the server the group fails, and TCP is to be reset: ERR-20 without its
+ * timer. Otherwise this has no effect.
+ *
+ * Context: Any context. Takes lgr->llc.queue_lock.
+ */
+void smc_llc_tcp_ended(struct smc_link_group *lgr)
+{
+	smc_llc_report(lgr, SMC_LLC_EV_TCP_ENDED, 0, true, 0);
+}
+
+/**
  * smc_llc_end_group() - end a group by DELETE LINK
  * @lgr: the group
  * @reason: enum smc_llc_delete_link_reason

@@ -19,6 +19,7 @@ void smc_llc_exit_module(void);
 void smc_llc_init(struct smc_link_group *lgr);
 void smc_llc_start_group(struct smc_link_group *lgr, struct smc_link *link);
 void smc_llc_declined(struct smc_link_group *lgr);
+void smc_llc_tcp_ended(struct smc_link_group *lgr);
 
 void smc_llc_give_up_link(struct smc_link_group *lgr, u8 index);
 void smc_llc_end_group(struct smc_link_group *lgr, u32 reason, bool is_orderly);

@@ -69,6 +69,7 @@ static const struct {
 	[SMC_LLC_WHY_NOT_PREPARED] = { "link could not be brought up" },
 	[SMC_LLC_WHY_NO_SPARE] = { "no queue pair for the second link" },
 	[SMC_LLC_WHY_PEER_DECLINED] = { "peer declined" },
+	[SMC_LLC_WHY_PEER_CLOSED] = { "peer closed TCP before CONFIRM LINK" },
 	[SMC_LLC_WHY_PEER_DELETED] = { "deleted by the peer" },
 	[SMC_LLC_WHY_DELETED] = { "deleted by this side" },
 };
@@ -476,6 +477,16 @@ static void on_declined(struct smc_llc_run *run)
 			   SMC_LLC_WHY_PEER_DECLINED, 0);
 }
 
+/*
+ * A server needs our reply to its CONFIRM LINK before it may close, so this one has given up.
+ * Later, or at a server, FIN may have overtaken RDMA messages of the peer (protocol.md).
+ */
+static void on_tcp_ended(struct smc_llc_run *run)
+{
+	if (run->flow->phase == SMC_LLC_WAIT_CONFIRM_LINK)
+		smc_llc_fail_group(run, SMC_LLC_FAIL_RESET, SMC_LLC_WHY_PEER_CLOSED, 0);
+}
+
 static void on_req_terminate(struct smc_llc_run *run, u32 reason, bool is_orderly)
 {
 	struct smc_llc_flow *flow = run->flow;
@@ -721,6 +732,9 @@ static void dispatch(struct smc_llc_run *run, const struct smc_llc_event *ev)
 		break;
 	case SMC_LLC_EV_DECLINED:
 		on_declined(run);
+		break;
+	case SMC_LLC_EV_TCP_ENDED:
+		on_tcp_ended(run);
 		break;
 	case SMC_LLC_EV_REQ_RKEY:
 		smc_llc_keys_request(run, ev);

@@ -110,6 +110,7 @@ enum smc_llc_why {
 	SMC_LLC_WHY_NO_LONGER_NEEDED,
 	SMC_LLC_WHY_MTU,
 	SMC_LLC_WHY_PEER_DECLINED,
+	SMC_LLC_WHY_PEER_CLOSED,
 	SMC_LLC_WHY_PEER_DELETED,
 	SMC_LLC_WHY_DELETED,
 	SMC_LLC_WHY_NR
@@ -194,6 +195,7 @@ enum smc_llc_event_type {
 	SMC_LLC_EV_LINK_BROKEN,		/* queue pair unusable; @ok: RNIC works, path failed */
 	SMC_LLC_EV_LINK_GOING,		/* its RNIC is being removed, but may still work */
 	SMC_LLC_EV_DECLINED,		/* Decline arrived on TCP during first contact */
+	SMC_LLC_EV_TCP_ENDED,		/* FIN arrived on TCP during first contact */
 	SMC_LLC_EV_REQ_RKEY,		/* local request: announce or withdraw RMBs; @rkey */
 	SMC_LLC_EV_REQ_TEST_LINK,	/* local request: probe @link now; @timer.user_data */
 	SMC_LLC_EV_REQ_ROUND_TRIP,	/* local request: ROUND_TRIP on @link; @timer.user_data */

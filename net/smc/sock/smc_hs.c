@@ -615,7 +615,8 @@ static enum smc_hs_outcome hs_announce(struct smc_hs *hs)
 /*
  * True if a Decline may arrive while LLC forms the group. A FIN alone is none: a deployed
  * peer that closes at once sends it ahead of its last RDMA messages (protocol.md). LLC
- * detects a peer that disappeared. Our own close() counts as input.
+ * knows whether it is early, and detects a peer that disappeared. Our own close() counts as
+ * input.
  */
 static bool hs_may_be_declined(const struct smc_hs *hs)
 {
@@ -682,8 +683,10 @@ static enum smc_hs_outcome hs_first_contact(struct smc_hs *hs)
 
 	if (!hs->is_first)
 		return SMC_HS_GO_ON;
-	if (!hs->ended_after && smc_hs_tcp_has_ended(hs->smc->sk))
+	if (!hs->ended_after && smc_hs_tcp_has_ended(hs->smc->sk)) {
 		hs->ended_after = max(jiffies - hs->since, 1UL);
+		smc_llc_tcp_ended(hs->lgr);
+	}
 	if (!hs_is_declined(hs) && READ_ONCE(hs->lgr->state) == SMC_LGR_FORMING &&
 	    hs_may_be_declined(hs)) {
 		out = hs_recv(hs, SMC_CLC_DECLINE);

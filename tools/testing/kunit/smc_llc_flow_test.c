@@ -1098,6 +1098,26 @@ static void decline_during_llc_falls_back_err_23_dcln_06(struct kunit *test)
 	lab_expect_failed(lab, SERVER, SMC_LLC_FAIL_DECLINED, SMC_LLC_WHY_PEER_DECLINED);
 }
 
+/* A FIN of a server that has sent no CONFIRM LINK ends the wait, and no other one. */
+static void fin_instead_of_confirm_link_resets_err_20(struct kunit *test)
+{
+	struct lab *lab = lab_client_waits_confirm(test, true);
+
+	lab_event(lab, CLIENT, SMC_LLC_EV_TCP_ENDED);
+	lab_expect_failed(lab, CLIENT, SMC_LLC_FAIL_RESET, SMC_LLC_WHY_PEER_CLOSED);
+	KUNIT_EXPECT_FALSE(test, smc_llc_why_is_path(SMC_LLC_WHY_PEER_CLOSED));
+
+	lab = lab_client_waits_add(test, true);
+	lab_event(lab, CLIENT, SMC_LLC_EV_TCP_ENDED);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_failed, 0);
+	lab = lab_server_waits_confirm(test, true);
+	lab_event(lab, SERVER, SMC_LLC_EV_TCP_ENDED);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_failed, 0);
+	lab = lab_up_facing(test, CLIENT, true);
+	lab_event(lab, CLIENT, SMC_LLC_EV_TCP_ENDED);
+	lab_expect_alive(lab, CLIENT);
+}
+
 static void server_no_confirm_reply_resets_err_24_tmr_04(struct kunit *test)
 {
 	struct lab *lab = lab_server_waits_confirm(test, true);
@@ -5306,6 +5326,7 @@ static struct kunit_case llc_flow_cases[] = {
 	KUNIT_CASE(server_cannot_send_confirm_link_declines_err_21_err_09),
 	KUNIT_CASE(client_cannot_send_reply_declines_err_22_err_09),
 	KUNIT_CASE(decline_during_llc_falls_back_err_23_dcln_06),
+	KUNIT_CASE(fin_instead_of_confirm_link_resets_err_20),
 	KUNIT_CASE(server_no_confirm_reply_resets_err_24_tmr_04),
 	KUNIT_CASE(client_no_add_link_resets_err_27),
 	KUNIT_CASE(client_no_add_link_deployed_goes_on),

@@ -49,11 +49,16 @@ def raw_server(h, port):
     c.ended(h.within(20))
     c.close()
 
-    c = host.accept(port, h.left())
-    c.recv_clc(h.within(20))
-    c.send(host.accept_or_confirm(ACCEPT))
-    h.equal(c.recv_clc(h.within(20))[4:5], b"\x03", "Confirm")
-    h.mark("confirm")
+    for name in "confirm, then FIN", "confirm":
+        c = host.accept(port, h.left())
+        c.recv_clc(h.within(20))
+        c.send(host.accept_or_confirm(ACCEPT))
+        h.equal(c.recv_clc(h.within(20))[4:5], b"\x03", "Confirm")
+        h.mark(name)
+        if name != "confirm":
+            wait_gate(h, host, "fin")
+            c.close()
+            h.equal(c.ended(h.left()), "reset", "end of a client that gets FIN instead")
     h.equal(c.ended(h.left()), "reset", "end of a client that waits for CONFIRM LINK")
 
 
@@ -94,6 +99,15 @@ def client_steps(t):
     t.equal(c.value, 0, "connection whose RNIC went away in the handshake")
     t.b.run(ADD_RXE)
     t.pair.wait_gid(t.b, 0)
+
+    # the timer does not end this one
+    t.set(t.b, llc_confirm_link_ms=3600000)
+    c = t.half(t.b, echo_client, port=PORT)
+    t.expect_all("confirm, then FIN", s)
+    s.gate("fin")
+    t.wait_all(c)
+    t.equal(c.value, errno.ECONNRESET, "FIN in place of CONFIRM LINK")
+    t.wait(lambda: not states(t, t.b), "end of the queue pair", 10)
 
     t.set(t.b, llc_confirm_link_ms=1000 * t.slow)
     c = t.half(t.b, echo_client, port=PORT)
