@@ -354,10 +354,9 @@ static u32 smc_cdc_take(struct smc_cdc_ctl *ctl, const struct smc_cdc_msg *msg)
 
 	if (!smc_cdc_seq_is_newer(msg->seq, ctl->rx_seq))
 		return SMC_EV_STALE;
-	/* with messages missing, the end of the stream is unknown: only A counts */
+	/* only A counts, like a RST: the stream ended only if D or C came before it */
 	if (msg->conn_flags & SMC_CDC_ABORT)
-		return smc_cdc_take_conn_flags(ctl, ctl->rx_nr_waits ? SMC_CDC_ABORT :
-								       msg->conn_flags);
+		return smc_cdc_take_conn_flags(ctl, SMC_CDC_ABORT);
 	if (ctl->rx_conn_flags & SMC_CDC_CLOSED)
 		return SMC_EV_STALE;
 	prod_step = smc_cdc_prod_step(ctl, msg->prod);

@@ -5,7 +5,7 @@ After a dropped one a later message repairs the state, as the RFC has it. Other 
 on the link go on, unless the message cannot be assigned to a connection: that costs the
 link. The next connection works.
 
-covers: CUR-12 CDC-05 CDC-08 CDC-09 CDC-13 CDC-14 URG-05
+covers: CUR-12 CDC-05 CDC-08 CDC-09 CDC-13 CDC-14 URG-05 ABRT-09
 """
 import errno
 import fcntl
@@ -134,12 +134,12 @@ def told_late(h, port):
     h.finish(s)
 
 
-def end_one(t, port, what, change, skip=0, may_end=False):
+def end_one(t, port, what, change, skip=0, may_end=False, frm="b"):
     """One CDC of a connection is changed, and that ends it."""
     from smcvm.changed import change_one
     t.step(what)
     c = t.half(t.b, victim, port=port)
-    r = change_one(t, c, cdc=1, skip=skip, set=change)
+    r = change_one(t, c, frm=frm, cdc=1, skip=skip, set=change)
     t.wait_all(c)
     t.equal(t.relay.hits(r)[1], 1, f"{what}: CDC messages changed")
     t.relay.unrule()
@@ -169,6 +169,9 @@ def run(t):
         end_one(t, port, name, change, skip, may_end)
         beside.goes_on(name)
         next_works(t, port)
+    # an abort, and no end of the stream
+    end_one(t, port, "D, C and A", "25:e0", frm="a")
+    next_works(t, port)
     for name, change in DROPPED.items():
         t.step(name)
         c = t.half(t.b, repeater, port=port)
