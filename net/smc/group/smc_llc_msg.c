@@ -547,7 +547,7 @@ static bool llc_store_kept(struct smc_link_group *lgr, const struct smc_llc_acti
 {
 	struct smc_llc *llc = &lgr->llc;
 	struct smc_llc_pair pair;
-	bool is_good = llc->kept;
+	bool is_good = llc->kept || !act->msg.add_link.nr_pairs;
 	unsigned int k;
 
 	for (k = 0; k < act->msg.add_link.nr_pairs && is_good; k++) {
@@ -558,13 +558,33 @@ static bool llc_store_kept(struct smc_link_group *lgr, const struct smc_llc_acti
 	return is_good;
 }
 
+/* True if each connection that may still write reaches the peer's element on a link. */
+static bool llc_is_redundant(struct smc_link_group *lgr, u8 link)
+{
+	bool is_redundant = true;
+	unsigned long pos = 0;
+	struct smc_conn *conn;
+
+	lockdep_assert_held(&lgr->lock);
+	while ((conn = smc_lgr_next_conn(lgr, &pos))) {
+		if (conn->rtoken >= 0 && !smc_rtoken_is_known(lgr->rtokens, conn->rtoken, link) &&
+		    !(READ_ONCE(conn->ctl.rx_conn_flags) & SMC_CDC_FINAL))
+			is_redundant = false;
+		smc_conn_put(conn);
+	}
+	return is_redundant;
+}
+
 /**
  * smc_llc_rtoken_store_pairs() - store keys of the peer's RMBs on a new link, RKEY-22
  * @lgr: the group
  * @act: SMC_LLC_ACT_STORE_PAIRS, with ADD LINK CONTINUATION or a retained ADD LINK
  *
+ * A link without a key in use would show redundancy that is not there: its connections could not
+ * move to it. RFC 7609 3.5.5.2.3, A.3.3; RKEY-20, ADDL-13.
+ *
  * Context: Expects lgr->lock held.
- * Return: false if they are invalid.
+ * Return: false if they are invalid, or the last ones and an RMB in use has no key.
  */
 bool smc_llc_rtoken_store_pairs(struct smc_link_group *lgr, const struct smc_llc_action *act)
 {
@@ -573,11 +593,11 @@ bool smc_llc_rtoken_store_pairs(struct smc_link_group *lgr, const struct smc_llc
 
 	lockdep_assert_held(&lgr->lock);
 	if (act->msg.type == SMC_LLC_ADD_LINK)
-		return llc_store_kept(lgr, act);
+		return llc_store_kept(lgr, act) && llc_is_redundant(lgr, act->target);
 	for (k = 0; k < min_t(unsigned int, cont->nr_rtokens, SMC_LLC_CONT_PAIRS); k++)
 		if (!llc_store_pair(lgr, act, &cont->pair[k]))
 			return false;
-	return true;
+	return cont->nr_rtokens > SMC_LLC_CONT_PAIRS || llc_is_redundant(lgr, act->target);
 }
 
 /**

@@ -649,10 +649,6 @@ static void store_kept_pairs(struct smc_llc_run *run)
 	struct smc_llc_action *act;
 
 	enter_config(run, SMC_LLC_CONFIG_STORE);
-	if (!flow->add.offer.nr_pairs) {
-		smc_llc_add_stored(run, flow->config_target, true);
-		return;
-	}
 	act = smc_llc_ask(run, SMC_LLC_ACT_STORE_PAIRS, flow->config_link);
 	act->target = flow->config_target;
 	act->msg.type = SMC_LLC_ADD_LINK;
@@ -730,10 +726,6 @@ void smc_llc_add_cont(struct smc_llc_run *run, u8 link, const struct smc_llc_msg
 	add->has_peer_count = true;
 	add->peer_left = cont->nr_rtokens - here;
 	enter_config(run, SMC_LLC_CONFIG_STORE);
-	if (!here) {
-		smc_llc_add_stored(run, flow->config_target, true);
-		return;
-	}
 	act = smc_llc_ask(run, SMC_LLC_ACT_STORE_PAIRS, link);
 	act->target = flow->config_target;
 	act->msg = *msg;
@@ -762,7 +754,7 @@ static bool send_more_pairs(struct smc_llc_run *run)
  * smc_llc_add_stored() - handle the outcome of STORE_PAIRS
  * @run: current call
  * @link: index of the new link
- * @ok: true if all keys were stored
+ * @ok: true if all keys were stored, and none in use is missing after the last ones
  */
 void smc_llc_add_stored(struct smc_llc_run *run, u8 link, bool ok)
 {

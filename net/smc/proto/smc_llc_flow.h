@@ -297,7 +297,9 @@ enum smc_llc_action_type {
 	SMC_LLC_ACT_GROUP_FAILED,	/* first contact failed: @fail, @diagnosis, @why */
 	SMC_LLC_ACT_KEEP_PAIRS,		/* store the keys of this ADD LINK, drop earlier ones */
 	SMC_LLC_ACT_STORE_PAIRS,	/* @msg.add_link_cont from @link about @target, or the
-					 * stored keys; report PAIRS_STORED for @target
+					 * stored keys, perhaps none; report PAIRS_STORED for
+					 * @target, not ok if they were the last and a key in use
+					 * is missing
 					 */
 	SMC_LLC_ACT_STORE_RTOKEN,	/* @rkeys; report RTOKEN_STORED */
 	SMC_LLC_ACT_KEEP_RKEYS,		/* as KEEP_PAIRS, for DELETE_RTOKENS */

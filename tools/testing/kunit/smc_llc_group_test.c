@@ -2026,6 +2026,35 @@ static void commands_on_a_lost_link_err_46(struct kunit *test)
 	expect_over(test, w, W_CLIENT, SMC_LLC_WHY_PEER_DELETED);
 }
 
+/* A side announces no key of its RMB for the new link: then that link is none. */
+static void a_link_without_keys_is_given_up_rkey_20_addl_13_err_56(struct kunit *test)
+{
+	int who, is_first, is_deployed;
+
+	for (who = W_SERVER; who <= W_CLIENT; who++) {
+		for (is_first = 0; is_first < 2; is_first++) {
+			for (is_deployed = 0; is_deployed < 2; is_deployed++) {
+				struct world *w = is_first ?
+					world_of(test, 2, 2, 2, is_deployed) :
+					adding_second(test, SMC_LLC_ADD_LINK, is_deployed);
+				struct smc_llc_flow *flow = &w->side[who].flow;
+
+				if (is_first || who == W_CLIENT)
+					w_pump_until(w, who, SMC_LLC_ADD_LINK, who == W_CLIENT);
+				KUNIT_ASSERT_EQ(test, flow->add.nr_own, 1);
+				flow->add.nr_own = 0;
+				w_pump(w);
+				KUNIT_EXPECT_EQ(test, links(w), 1);
+				KUNIT_EXPECT_EQ(test, w->side[W_SERVER].nr_up, 1);
+				KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].nr_up, 1);
+				w_wait(w, 60000);
+				expect_rest(test, w, 2);
+				kunit_kfree(test, w);
+			}
+		}
+	}
+}
+
 /* Continuations with a wrong count. */
 static void wrong_counts_while_adding_err_47_amb_24(struct kunit *test)
 {
@@ -3142,6 +3171,7 @@ static struct kunit_case llc_group_cases[] = {
 	KUNIT_CASE(mtu_of_a_shared_rnic_replaces_both_links),
 	KUNIT_CASE(a_link_that_cannot_be_replaced_stays_until_the_next_try),
 	KUNIT_CASE(commands_on_a_lost_link_err_46),
+	KUNIT_CASE(a_link_without_keys_is_given_up_rkey_20_addl_13_err_56),
 	KUNIT_CASE(wrong_counts_while_adding_err_47_amb_24),
 	KUNIT_CASE(confirm_rkey_with_wrong_links_err_50_rkey_11),
 	KUNIT_CASE(actions_are_bounded_err_50),

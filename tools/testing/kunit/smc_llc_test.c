@@ -604,6 +604,66 @@ static void rkey_22_addl_12_keys_of_a_long_add_link(struct kunit *test)
 	}
 }
 
+/* A link without a key in use is no redundancy, and is refused. */
+static void rkey_20_addl_13_a_link_has_every_key_in_use(struct kunit *test)
+{
+	static const struct {
+		const char *what;
+		unsigned int first, nr;	/* keys that the peer announces */
+		u32 used;
+		u8 flags;	/* that the peer sent on the connection */
+		bool is_refused;
+	} rows[] = {
+		{ "both keys", 0, 2, 0, 0, false },
+		{ "the key in use", 0, 1, 0, 0, false },
+		{ "another key", 1, 1, 0, 0, true },
+		{ "no key", 0, 0, 0, 0, true },
+		{ "no key, the peer shut down writing", 0, 0, 0, SMC_CDC_DONE, true },
+		{ "no key, the peer has closed", 0, 0, 0, SMC_CDC_CLOSED, false },
+		{ "no key, the peer has aborted", 0, 0, 0, SMC_CDC_ABORT, false },
+		{ "no key is in use", 0, 0, 2, 0, false },
+	};
+	struct smc_llc_msg msg = { .type = SMC_LLC_ADD_LINK }, reply;
+	struct smc_llc_pair pair[2] = {};
+	struct smc_llc_more more = {};
+	struct smc_link_group *lgr;
+	struct smc_conn *conn;
+	struct smc_link *link;
+	unsigned int i, k;
+
+	msg.add_link.link_num = 3;
+	eng_peer_end(&msg.add_link.end, 1);
+	conn = kunit_kzalloc(test, sizeof(*conn), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, conn);
+	refcount_set(&conn->users, 1);
+	spin_lock_init(&conn->lock);
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		link = eng_up(test, false, 2);
+		lgr = link->lgr;
+		eng_know(test, link, ENG_RKEY);
+		eng_know(test, link, ENG_RKEY + 1);
+		conn->lgr = lgr;
+		conn->rtoken = smc_rtoken_find_rkey(lgr->rtokens, link->index,
+						    ENG_RKEY + rows[i].used);
+		conn->ctl.rx_conn_flags = rows[i].flags;
+		KUNIT_ASSERT_EQ(test, xa_err(xa_store(&lgr->conns, 0x77, conn, GFP_KERNEL)), 0);
+		for (k = 0; k < rows[i].nr; k++) {
+			pair[k].ref_rkey = ENG_RKEY + rows[i].first + k;
+			pair[k].rkey = 2 * ENG_RKEY + rows[i].first + k;
+			pair[k].vaddr = ENG_VADDR;
+		}
+		more.pair = pair;
+		more.nr = rows[i].nr;
+		eng_say(test, link, &msg, &more);
+		xa_erase(&lgr->conns, 0x77);
+		reply = eng_sent(test, SMC_LLC_ADD_LINK);
+		KUNIT_EXPECT_TRUE(test, reply.is_reply);
+		KUNIT_EXPECT_EQ_MSG(test, reply.add_link.is_rejected, rows[i].is_refused, "%s",
+				    rows[i].what);
+	}
+	KUNIT_EXPECT_EQ(test, refcount_read(&conn->users), 1);
+}
+
 /*
  * A queue pair is created late, for a link that has been given up. The RMBs announced for
  * the next link are counted already, and one of them may be gone.
@@ -1163,6 +1223,7 @@ static void rmb_25_a_changed_idle_time_acts_at_once(struct kunit *test)
 static struct kunit_case eng_cases[] = {
 	KUNIT_CASE(rkey_16_rkey_18_any_number_of_keys_is_deleted),
 	KUNIT_CASE(rkey_22_addl_12_keys_of_a_long_add_link),
+	KUNIT_CASE(rkey_20_addl_13_a_link_has_every_key_in_use),
 	KUNIT_CASE(rkey_20_addl_12_a_late_message_changes_no_count),
 	KUNIT_CASE_PARAM(a_further_link_is_routed, eng_way_gen_params),
 	KUNIT_CASE(sl_02_a_port_that_has_a_link_counts),

@@ -451,6 +451,30 @@ static inline void w_store_pair(struct w_side *s, const struct smc_llc_action *a
 	s->token[at].vaddr[act->target] = pair->vaddr;
 }
 
+static inline bool w_is_last(const struct smc_llc_msg *msg)
+{
+	return msg->type == SMC_LLC_ADD_LINK ||
+	       msg->add_link_cont.nr_rtokens <= SMC_LLC_CONT_PAIRS;
+}
+
+/* The peer's announcements for a new link are over, and lack an RMB that connections may use. */
+static inline bool w_lacks_key(struct world *w, int who, const struct smc_llc_action *act)
+{
+	const struct w_side *s = &w->side[who], *peer = &w->side[!who];
+	int token;
+	u8 r, at;
+
+	if (!w_is_last(&act->msg) || !w_peer_qp(w, who, &s->qp[act->link], &at))
+		return false;
+	for (r = 0; r < W_RMBS; r++) {
+		token = w_find_token(s, act->link, peer->rmb[r].rkey[at]);
+		if (peer->rmb[r].state == W_RMB_KNOWN && token >= 0 &&
+		    !s->token[token].rkey[act->target])
+			return true;
+	}
+	return false;
+}
+
 static inline void w_store_pairs(struct world *w, int who, const struct smc_llc_action *act)
 {
 	const struct smc_llc_add_link_cont *cont = &act->msg.add_link_cont;
@@ -464,9 +488,10 @@ static inline void w_store_pairs(struct world *w, int who, const struct smc_llc_
 	W_CHECK(w, s->qp[act->target].exists);
 	if (act->msg.type == SMC_LLC_ADD_LINK) {
 		/* the stored message is the one that the machine refers to */
-		W_CHECK(w, s->kept.len >= W_BYTES - W_RMBS * sizeof(pair) +
-			act->msg.add_link.nr_pairs * sizeof(pair));
-		W_CHECK(w, s->kept.raw[31] == act->msg.add_link.link_num);
+		W_CHECK(w, !act->msg.add_link.nr_pairs ||
+			(s->kept.len >= W_BYTES - W_RMBS * sizeof(pair) +
+					act->msg.add_link.nr_pairs * sizeof(pair) &&
+			 s->kept.raw[31] == act->msg.add_link.link_num));
 		for (i = 0; i < act->msg.add_link.nr_pairs; i++) {
 			smc_llc_form_pair(s->kept.raw, i, &pair);
 			w_store_pair(s, act, &pair);
@@ -475,7 +500,7 @@ static inline void w_store_pairs(struct world *w, int who, const struct smc_llc_
 		for (i = 0; i < SMC_LLC_CONT_PAIRS && i < cont->nr_rtokens; i++)
 			w_store_pair(s, act, &cont->pair[i]);
 	}
-	if (s->store_fails)
+	if (s->store_fails || w_lacks_key(w, who, act))
 		ev.ok = false;
 	w_job(w, who, &ev);
 }
