@@ -905,7 +905,8 @@ static void smc_event_close(struct smc_conn *conn, u32 events)
 		smc_sock_pend(conn, SMC_PENDING_LINK_LOST);
 	/* the machine reads the details from the connection */
 	if (events & (SMC_EV_DONE | SMC_EV_CLOSED | SMC_EV_ABORT) ||
-	    (events & SMC_EV_FINAL_DONE && smc_state_awaits_final(&conn->close)) ||
+	    (events & SMC_EV_FINAL_DONE && smc_state_awaits_final(&conn->close) &&
+	     !smc_close_awaits_fin(conn)) ||
 	    (events & SMC_EV_TX_DONE && smc_state_is_draining(&conn->close)))
 		smc_sock_queue_close(conn);
 }

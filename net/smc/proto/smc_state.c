@@ -12,8 +12,9 @@
  *
  * LASTWORD (C) and PROCESSABORT (A, or C if the connection broke after it) wait until the last
  * message has completed, which may need a slot or another link first. Only then the connection
- * leaves its group, and TCP sends our FIN (CLOSE-01). The timer runs in every state that waits
- * for the peer and not for the application.
+ * leaves its group, and TCP sends our FIN (CLOSE-01). In LASTWORD a peer that ended its stream
+ * first also sends its FIN first, so that TIME_WAIT is at its side, as on TCP. The timer runs in
+ * every state that waits for the peer and not for the application.
  */
 #include <linux/array_size.h>
 #include <linux/bits.h>
@@ -34,6 +35,7 @@ enum smc_close_bit {
 	SMC_SEEN_A_RCVD		= 1 << 7,
 	SMC_SEEN_TCP_ENDED	= 1 << 8,	/* the peer reset TCP */
 	SMC_SEEN_PATH_LOST	= 1 << 9,	/* no link left: it is over, or complete */
+	SMC_SEEN_PEER_FIRST	= 1 << 10,	/* the peer's stream ended before ours */
 	/* ... or that hold for the current event only. */
 	SMC_SEEN_UNREAD		= 1 << 16,
 	SMC_SEEN_UNSENT		= 1 << 17,
@@ -413,6 +415,8 @@ struct smc_close_step smc_state_close(struct smc_close_ctl *ctl,
 	if (was_awaiting && !smc_state_awaits_flags(step.next, seen) &&
 	    !(step.actions & DO(START_TIMER)))
 		step.actions |= DO(STOP_TIMER);
+	if (step.next == SMC_STATE_APPCLOSEWAIT1)
+		seen |= SEEN(PEER_FIRST);
 	seen = smc_state_note_actions(seen, step.actions);
 	WRITE_ONCE(ctl->seen, seen & ~SMC_SEEN_MOMENTARY);
 	WRITE_ONCE(ctl->state, step.next);
@@ -476,6 +480,21 @@ bool smc_state_is_open(const struct smc_close_ctl *ctl)
 bool smc_state_awaits_final(const struct smc_close_ctl *ctl)
 {
 	return BIT(READ_ONCE(ctl->state)) & (ST(LASTWORD) | ST(PROCESSABORT));
+}
+
+/**
+ * smc_state_awaits_fin() - check whether the FIN of the peer is to precede ours
+ * @ctl: state of the close machine
+ *
+ * The owner reports SMC_CLOSE_FINAL_DONE when it has come, too. RFC 7609 4.8.1 (CLOSE-01).
+ *
+ * Context: as for smc_state_awaits_final().
+ * Return: true in LASTWORD if the peer ended its stream before we ended ours.
+ */
+bool smc_state_awaits_fin(const struct smc_close_ctl *ctl)
+{
+	return READ_ONCE(ctl->state) == SMC_STATE_LASTWORD &&
+	       READ_ONCE(ctl->seen) & SEEN(PEER_FIRST);
 }
 
 /**

@@ -30,6 +30,9 @@
 /* Limit of a chain of follow-up events. */
 #define SMC_CLOSE_CHAIN	8
 
+/* How long our FIN waits for that of a peer that closed first, in jiffies. */
+#define SMC_CLOSE_FIN_WAIT	max(HZ / 5, 1)
+
 /* Return: true if an abort discards unread data, RFC 7609 4.8.2, ABRT-08. */
 static bool smc_close_purges_unread(const struct smc_conn *conn)
 {
@@ -327,6 +330,36 @@ static u32 smc_close_run_step(struct smc_conn *conn, enum smc_close_event event)
 }
 
 /**
+ * smc_close_awaits_fin() - check whether our FIN waits for the peer's, and limit the wait
+ * @conn: the connection, whose last message has reached the peer; valid under RCU or a reference
+ *
+ * The side that sends the first FIN has TIME_WAIT. On TCP it is the one that closed first, often a
+ * server.
+ *
+ * Context: Any context but hard interrupt. Expects the socket lock held, or conn->lock held since
+ *	    the completion of that message: either this sees a FIN, or smc_close_run(), called after
+ *	    the FIN, sees the completion.
+ * Return: true if so. The machine runs again when the FIN has come, or its timer has expired.
+ */
+bool smc_close_awaits_fin(struct smc_conn *conn)
+{
+	if (!smc_state_awaits_fin(&conn->close) ||
+	    inet_sk_state_load(conn->sk) != TCP_ESTABLISHED)
+		return false;
+	/* the machine may have ended meanwhile; an earlier limit stays */
+	if (refcount_inc_not_zero(&conn->users) &&
+	    timer_reduce(&conn->close_timer, jiffies + SMC_CLOSE_FIN_WAIT))
+		smc_conn_put(conn);
+	return true;
+}
+
+static bool smc_close_is_final(struct smc_conn *conn)
+{
+	return smc_state_awaits_final(&conn->close) && !smc_conn_owes_final(conn) &&
+	       !smc_close_awaits_fin(conn);
+}
+
+/**
  * smc_close_handle_event() - run the close machine
  * @conn: the connection; referenced by the caller or its socket
  * @event: the event
@@ -349,7 +382,7 @@ void smc_close_handle_event(struct smc_conn *conn, enum smc_close_event event)
 	for (i = 0; i < SMC_CLOSE_CHAIN; i++) {
 		u32 actions = smc_close_run_step(conn, event);
 
-		if (smc_state_awaits_final(&conn->close) && !smc_conn_owes_final(conn))
+		if (smc_close_is_final(conn))
 			event = SMC_CLOSE_FINAL_DONE;
 		else if (actions & SMC_CLOSE_DO_WAIT_DRAIN && smc_conn_is_drained(conn))
 			event = SMC_CLOSE_TX_DRAINED;
@@ -384,7 +417,7 @@ static void smc_close_check(struct smc_conn *conn)
 		smc_close_handle_event(conn, SMC_CLOSE_RX_DATA);
 	if (smc_state_is_draining(&conn->close) && smc_conn_is_drained(conn))
 		smc_close_handle_event(conn, SMC_CLOSE_TX_DRAINED);
-	if (smc_state_awaits_final(&conn->close) && !smc_conn_owes_final(conn))
+	if (smc_close_is_final(conn))
 		smc_close_handle_event(conn, SMC_CLOSE_FINAL_DONE);
 }
 

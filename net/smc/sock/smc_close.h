@@ -18,6 +18,7 @@ void smc_close_work(struct work_struct *work);
 void smc_close_timer(struct timer_list *timer);
 void smc_close_leave(struct smc_conn *conn, bool is_peer_done);
 
+bool smc_close_awaits_fin(struct smc_conn *conn);
 bool smc_close_is_over(const struct smc_sock *smc);
 int smc_close_shutdown(struct smc_sock *smc, int how);
 void smc_close_by_app(struct smc_sock *smc, long timeo);

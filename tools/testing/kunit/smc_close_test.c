@@ -321,6 +321,58 @@ static void close_23_the_last_word_has_its_time(struct kunit *test)
 	smc_close_unlock(smc);
 }
 
+/* A connection whose peer has closed first, and has our C. TCP's state is @tcp_state. */
+static struct smc_sock *close_second(struct kunit *test, u8 tcp_state)
+{
+	struct close_lab *lab = close_renew(test);
+	struct smc_sock *smc = close_lock(test);
+
+	/* a sock that was never connected: the suite ends it as it was */
+	lab->smc.sk->sk_state = tcp_state;
+	close_says(test, SMC_CDC_CLOSED);
+	close_file(smc);
+	return smc;
+}
+
+static void close_01_the_first_fin_is_that_of_the_side_that_closed_first(struct kunit *test)
+{
+	/* the FIN that comes; a reset, which needs no answer; none */
+	static const u8 ends[] = { TCP_CLOSE_WAIT, TCP_CLOSE, TCP_ESTABLISHED };
+	unsigned long expires;
+	struct smc_sock *smc;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(ends); i++) {
+		smc = close_second(test, TCP_ESTABLISHED);
+		expect_state(test, SMC_STATE_LASTWORD);
+		expires = smc->conn->close_timer.expires;
+		KUNIT_EXPECT_TRUE(test, time_before_eq(expires, jiffies + HZ / 5));
+		/* a later look does not prolong the wait */
+		smc_close_run(smc->conn);
+		KUNIT_EXPECT_EQ(test, smc->conn->close_timer.expires, expires);
+		KUNIT_EXPECT_EQ(test, now.nr_fins, 0);
+		smc->sk->sk_state = ends[i];
+		if (ends[i] == TCP_ESTABLISHED)
+			set_bit(SMC_PENDING_TIMER, &smc->conn->pending);
+		smc_close_run(smc->conn);
+		expect_state(test, SMC_STATE_CLOSED);
+		KUNIT_EXPECT_EQ(test, now.nr_fins, 1);
+		smc->sk->sk_state = TCP_CLOSE;
+		smc_close_unlock(smc);
+		KUNIT_EXPECT_EQ(test, now.nr_closed, 1);
+	}
+}
+
+static void close_01_nothing_waits_for_a_fin_that_came_early(struct kunit *test)
+{
+	struct smc_sock *smc = close_second(test, TCP_CLOSE_WAIT);
+
+	expect_state(test, SMC_STATE_CLOSED);
+	KUNIT_EXPECT_EQ(test, now.nr_fins, 1);
+	smc->sk->sk_state = TCP_CLOSE;
+	smc_close_unlock(smc);
+}
+
 static void amb_54_payload_makes_a_reset_of_the_fin(struct kunit *test)
 {
 	struct smc_sock *smc = close_lock(test);
@@ -725,6 +777,8 @@ static struct kunit_case close_cases[] = {
 	KUNIT_CASE(close_01_close_02_fin_follows_the_last_word),
 	KUNIT_CASE(close_20_a_flag_that_completes_at_once_waits_for_nothing),
 	KUNIT_CASE(close_23_the_last_word_has_its_time),
+	KUNIT_CASE(close_01_the_first_fin_is_that_of_the_side_that_closed_first),
+	KUNIT_CASE(close_01_nothing_waits_for_a_fin_that_came_early),
 	KUNIT_CASE(amb_54_payload_makes_a_reset_of_the_fin),
 	KUNIT_CASE(close_17_what_was_said_before_the_loss_counts),
 	KUNIT_CASE(close_17_a_loss_in_between_waits_for_the_next_look),

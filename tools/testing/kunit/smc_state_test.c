@@ -499,6 +499,45 @@ static void amb_54_last_word_without_fin(struct kunit *test)
 		    DO(STOP_TIMER) | DO(FREE_RMBE), ~0);
 }
 
+/* As with TCP, where the first FIN ends the first stream. */
+static void close_01_the_fin_of_the_side_that_ended_first_is_first(struct kunit *test)
+{
+	static const struct {
+		u8 nr;
+		enum smc_close_event events[5];
+		bool is_awaited;
+	} rows[] = {
+		{ 2, { E(APP_CLOSE), E(RX_CLOSED) }, false },
+		{ 2, { E(RX_CLOSED), E(APP_CLOSE) }, true },
+		{ 3, { E(APP_SHUT_WR), E(RX_CLOSED), E(APP_CLOSE) }, false },
+		{ 4, { E(APP_SHUT_WR), E(RX_DONE), E(APP_CLOSE), E(RX_CLOSED) }, false },
+		{ 3, { E(RX_DONE), E(APP_CLOSE), E(RX_CLOSED) }, true },
+		{ 4, { E(RX_DONE), E(APP_SHUT_WR), E(RX_CLOSED), E(APP_CLOSE) }, true },
+		{ 4, { E(RX_DONE), E(APP_SHUT_WR), E(APP_CLOSE), E(RX_CLOSED) }, true },
+	};
+	struct smc_close_ctl ctl;
+	u32 i, k;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		ctl = come_by(test, PATH_ACTIVE);
+		for (k = 0; k < rows[i].nr; k++) {
+			KUNIT_EXPECT_FALSE(test, smc_state_awaits_fin(&ctl));
+			smc_state_close(&ctl, rows[i].events[k], &idle);
+		}
+		KUNIT_EXPECT_EQ(test, ctl.state, SMC_STATE_LASTWORD);
+		KUNIT_EXPECT_EQ_MSG(test, smc_state_awaits_fin(&ctl), rows[i].is_awaited,
+				    "row %u", i);
+		smc_state_close(&ctl, E(FINAL_DONE), &idle);
+		KUNIT_EXPECT_FALSE(test, smc_state_awaits_fin(&ctl));
+	}
+	/* it ended while the handshake did */
+	smc_state_close_init(&ctl);
+	smc_state_close(&ctl, E(RX_CLOSED), &idle);
+	smc_state_close(&ctl, E(ESTABLISHED), &idle);
+	smc_state_close(&ctl, E(APP_CLOSE), &idle);
+	KUNIT_EXPECT_TRUE(test, smc_state_awaits_fin(&ctl));
+}
+
 static void close_13_peer_closed_and_we_have_not(struct kunit *test)
 {
 	static const enum way from[] = { PATH_PCW1_D, PATH_PCW2_D };
@@ -1917,6 +1956,7 @@ static struct kunit_case smc_state_cases[] = {
 	KUNIT_CASE(close_11_sleepers_are_woken),
 	KUNIT_CASE(close_12_both_closed_is_the_end),
 	KUNIT_CASE(close_01_close_02_last_word_before_fin),
+	KUNIT_CASE(close_01_the_fin_of_the_side_that_ended_first_is_first),
 	KUNIT_CASE(amb_54_last_word_without_fin),
 	KUNIT_CASE(close_13_peer_closed_and_we_have_not),
 	KUNIT_CASE(close_14_late_close_says_c_and_ends),
