@@ -123,16 +123,17 @@ class Case:
             peer.gone()
 
 
-def run_cases(h, port, cases, share=0):
-    """Run the cases; returns [(name, lines, what went wrong)].
+def run_cases(h, port, cases, share=0, shares=1):
+    """Run every SHARES-th case from SHARE on; returns [(name, lines, what went wrong)].
 
-    Each SHARE that runs beside others has addresses of its own.
+    The shares run beside each other, with addresses of their own.
     """
     front = Rnic(FRONT + share)
     app = App(h, front, port)
-    rnics = itertools.cycle(range(100 + 45 * share, 145 + 45 * share))
+    count = 140 // shares
+    rnics = itertools.cycle(range(100 + count * share, 100 + count * (share + 1)))
     ports, wrong = [port], []
-    for number, func in enumerate(cases):
+    for number, func in enumerate(cases[share::shares]):
         began = time.monotonic()
         case = Case(h, app, front, ports, number, rnics)
         try:
