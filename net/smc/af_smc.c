@@ -378,6 +378,7 @@ static void smc_accept_child(struct sock *sk, struct socket *newsock)
 	if (smc)
 		smc_conn_adopt(smc->conn);
 	sock_graft(sk, newsock);
+	smc_tcp_label(sk);
 	/* the core gave the new socket our operations */
 	if (!smc)
 		smc_tcp_give_ops(sk);

@@ -52,7 +52,8 @@ enum smc_missed {
  *
  * @sk: TCP's sock; const
  * @refs: one of the sock, others of users beyond the socket lock, which hold @sk, too
- * @rcu: poll() and sock_diag read the state under RCU
+ * @rcu: poll() and sock_diag read the state under RCU; at first work of the task that calls
+ *	socket(), which has a reference
  * @phase: the phase
  * @conn: the connection on a link group, or NULL; written under the socket lock or by the one
  *	handshake worker; also read under RCU

@@ -15,6 +15,8 @@
 #include <linux/kallsyms.h>
 #include <linux/local_lock.h>
 #include <linux/module.h>
+#include <linux/security.h>
+#include <linux/task_work.h>
 #include <net/protocol.h>
 #include <net/tcp.h>
 #include <net/transp_v6.h>
@@ -45,6 +47,9 @@ struct smc_tcp_answer {
 	const struct sk_buff *syn;
 	const struct task_struct *task;
 };
+
+/* A socket of TCP, for smc_tcp_label(). */
+static struct socket *smc_tcp_model;
 
 /* A socket of IPv6 that connects to IPv4 has a table that TCP shows nowhere else. */
 static struct smc_option_af smc_tcp_mapped;
@@ -238,6 +243,7 @@ int smc_tcp_init(void (*take_over)(struct smc_tcp_calls *calls))
 {
 	int rc = smc_tcp_sample(PF_INET, &smc_tcp_kinds[0], take_over);
 
+	rc = rc ?: sock_create_kern(&init_net, PF_INET, SOCK_STREAM, IPPROTO_TCP, &smc_tcp_model);
 	if (rc)
 		return rc;
 	/* without IPv6 there are no IPv6 sockets of SMC either */
@@ -257,6 +263,7 @@ int smc_tcp_init(void (*take_over)(struct smc_tcp_calls *calls))
 void smc_tcp_exit(void)
 {
 	smc_option_exit();
+	sock_release(smc_tcp_model);
 }
 
 /**
@@ -291,6 +298,39 @@ void smc_tcp_withdraw_sockets(void)
 }
 
 /**
+ * smc_tcp_label() - have SELinux treat a sock as one of TCP
+ * @sk: the sock, after its socket has been labelled
+ *
+ * AF_SMC and IPPROTO_SMC have classes in SELinux for which no policy can allow bind(), or which do
+ * not limit the ports of connect(). A sock takes its class from the struct socket that it is
+ * grafted to; the domain, and what other security modules know of it, stay.
+ *
+ * Context: Process context.
+ */
+void smc_tcp_label(struct sock *sk)
+{
+	security_sock_graft(sk, smc_tcp_model);
+}
+
+static void smc_tcp_label_new(struct callback_head *work)
+{
+	struct smc_sock *smc = container_of(work, struct smc_sock, rcu);
+
+	smc_tcp_label(smc->sk);
+	smc_sock_put(smc);
+}
+
+/* The core has a new sock labelled after socket() made it, and the program may call bind() next. */
+static void smc_tcp_label_later(struct smc_sock *smc)
+{
+	init_task_work(&smc->rcu, smc_tcp_label_new);
+	smc_sock_get(smc);
+	/* fails in a task that exits */
+	if (task_work_add(current, &smc->rcu, TWA_RESUME))
+		smc_sock_put(smc);
+}
+
+/**
  * smc_tcp_begin() - init() of our struct proto
  * @sk: a new sock; for the core, security modules and BPF programs it is TCP's from here on
  *
@@ -318,6 +358,9 @@ int smc_tcp_begin(struct sock *sk)
 	sk->sk_prot_creator = kind->prot;
 	smc_option_offer(smc, true);
 	smc_tcp_watch(sk);
+	/* the kernel's own sockets may do everything */
+	if (!sk->sk_kern_sock)
+		smc_tcp_label_later(smc);
 	return 0;
 }
 

@@ -34,6 +34,7 @@ struct sock *smc_tcp_take_child(struct sock *lsk);
 bool smc_tcp_child_is_agreed(const struct sock *sk);
 struct smc_sock *smc_tcp_adopt_child(struct sock *sk);
 void smc_tcp_watch(struct sock *sk);
+void smc_tcp_label(struct sock *sk);
 const struct sk_buff *smc_tcp_answered_syn(void);
 bool smc_tcp_syn_peer(struct in6_addr *peer);
 void smc_tcp_follow_connect(struct smc_sock *smc);

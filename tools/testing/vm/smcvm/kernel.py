@@ -310,6 +310,18 @@ def compile_c(src, *flags):
     return path
 
 
+def compile_policy(src):
+    """Compile a policy of SELinux in CIL into the cache; return its path."""
+    with open(src, "rb") as f:
+        mark = hashlib.sha256(f.read()).hexdigest()[:16]
+    path = os.path.join(CACHE, f"vm-{os.path.basename(src)[:-4]}-{mark}")
+    with locked("cil"):
+        if not os.path.exists(path):
+            run(["secilc", "-c", "33", "-f", "/dev/null", "-o", path + ".new", src])
+            os.rename(path + ".new", path)
+    return path
+
+
 def compile_go(src):
     """Compile a static program in Go into the cache; return its path."""
     with open(src, "rb") as f:

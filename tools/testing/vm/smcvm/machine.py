@@ -143,7 +143,8 @@ class Machine:
     """One QEMU process and its state; Pair sets it up."""
 
     def __init__(self, name, number, kern, relay, rundir, vcpus=1, nics=1, accel="tcg",
-                 plugin=None, cx16=False, limit=LIMIT, lean=False, root=None):
+                 plugin=None, cx16=False, limit=LIMIT, lean=False, root=None,
+                 words=""):
         self.name = name
         self.number = number
         self.kernel = kern
@@ -157,6 +158,7 @@ class Machine:
         self.limit = limit
         self.lean = lean
         self.root = root
+        self.words = words
         self.insns = os.path.join(rundir, f"insns-{name}")
         self.ip = f"10.43.0.{number}"
         self.ip6 = f"fd43::{number}"
@@ -207,6 +209,7 @@ class Machine:
                   f"kmemleak=on bench_agent={agent} bench_host={self.name}")
         if self.lean:
             append += " init_on_alloc=0"
+        append += f" {self.words}"
         root = self.root or self.kernel.root
         append += f" bench_root={root}"
         if self.root:

@@ -46,13 +46,13 @@ class Pair:
     """The machines A and B and their relay.
 
     Options: kernel (one of kernel.KINDS, or "A,B" for different ones), vcpus, nics, mtu, cx16
-    (for programs). PATIENCE is IDLE or BUSY. With a PLUGIN (tools/bench/insns.c) the machines are emulated and count
+    (for programs), words (for the kernels' command lines). PATIENCE is IDLE or BUSY. With a PLUGIN (tools/bench/insns.c) the machines are emulated and count
     their instructions. LEAN machines do without a cost that an RNIC would not cause or that
     hides what is measured: checksums in software loops, and zeroed memory.
     """
 
     def __init__(self, kind="debug", vcpus=1, nics=1, mtu=1500, names="ab", plugin=None,
-                 cx16=False, patience=IDLE, lean=False):
+                 cx16=False, patience=IDLE, lean=False, words=""):
         kernels = [kernel.get(k) for k in kernel.kinds(kind)]
         self.kernel = kernels[0]    # that of A, and of further machines
         self.mtu = mtu
@@ -73,7 +73,8 @@ class Pair:
         self.accel = "tcg" if plugin else kernel.qemu_accel(kernels)
         self.relay = Relay(self.dir, self.limit)
         self.vms = {n: Machine(n, HOSTS[n], kernels["ab".index(n)], self.relay, self.dir,
-                               vcpus, nics, self.accel, plugin, cx16, self.limit, lean)
+                               vcpus, nics, self.accel, plugin, cx16, self.limit, lean,
+                               words=words)
                     for n in names}
         for n, vm in self.vms.items():
             setattr(self, n, vm)

@@ -25,6 +25,7 @@ DEFAULTS = {
     "sides": ("ours", "ours"),  # modules of A and B
     "nics": 1,
     "cx16": False,              # True if its programs need cmpxchg16b
+    "words": "",                # for the command lines of the kernels
     "vcpus": (1,),              # the first is what `check` uses
     "ipv": (4,),
     "family": "smc",
@@ -104,7 +105,8 @@ class Case:
         return self.is_swapped and "stock" in self.sides
 
     def boot_key(self):
-        return (self.kind, self.vcpus, self.scenario.nics, self.scenario.cx16)
+        s = self.scenario
+        return (self.kind, self.vcpus, s.nics, s.cx16, s.words)
 
 
 class Test:
