@@ -986,6 +986,13 @@ static void llc_feed_missed(struct smc_link_group *lgr, u8 index)
 		llc_feed_plain(lgr, SMC_LLC_EV_LINK_BROKEN, index);
 }
 
+/* Answer a TEST LINK for which slots were missing. */
+static bool llc_answer(struct smc_link_group *lgr, const struct smc_llc_item *item)
+{
+	return item->type == SMC_LLC_EV_MSG && lgr->links[item->link] &&
+	       smc_llc_answer_test(lgr->links[item->link], item->more ?: item->raw, item->len, 1);
+}
+
 static void llc_run(struct smc_link_group *lgr)
 {
 	struct smc_llc *llc = &lgr->llc;
@@ -994,9 +1001,9 @@ static void llc_run(struct smc_link_group *lgr)
 	struct smc_llc_item item;
 
 	lockdep_assert_held(&lgr->lock);
-	while (smc_llc_queue_pop(llc, &item)) {
+	while (smc_llc_queue_pop(llc, smc_llc_busy_links(lgr), &item)) {
 		llc->msg = item.more;
-		if (llc_event_of(lgr, &item, &ev))
+		if (!llc_answer(lgr, &item) && llc_event_of(lgr, &item, &ev))
 			llc_feed(lgr, &ev);
 		smc_llc_msg_drop(&llc->msg);
 		if (item.type == SMC_LLC_EV_START) {

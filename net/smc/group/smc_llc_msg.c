@@ -4,13 +4,17 @@
  *
  * Operation: an event is put into the group's ring in any context and kicks the group's
  * work item, which feeds it to the machine (smc_llc.c). A received message is an event,
- * except TEST LINK, which needs no state and is answered in the completion handler. A
+ * except TEST LINK, which needs no state and is mostly answered in the completion handler. A
  * message of the machine is posted on a link; its completion comes back as an event.
  *
  * Ownership: a queued or running work item and an armed timer hold a reference on the
  * group each. A message too long for a ring entry has memory of its own, owned by the ring
  * until popped, then by the worker while the event is fed or the machine needs it. Buffers
  * to send a long message are allocated without a lock when a link is created.
+ *
+ * Flow control: a message may need an answer, so it stays in the ring until its link has slots for
+ * that. A completed answer kicks the work item again. Other events overtake such messages, those
+ * of one link stay in order.
  *
  * Error handling: events beyond the ring's size, or the share of received messages, are
  * dropped: the links are out of sync. A failed post is reported like a failed completion.
@@ -23,6 +27,13 @@
 #include "group/smc_conn.h"
 #include "group/smc_llc_msg.h"
 #include "observe/smc_trace.h"
+
+/*
+ * Slots that must be free for a message: one for its answer and one for a request that may
+ * follow. TEST LINK is answered at once only beyond these, because that takes slots meanwhile.
+ */
+#define LLC_ANSWER_SLOTS	2
+#define LLC_TEST_SLOTS		(LLC_ANSWER_SLOTS + 2)
 
 static struct workqueue_struct *llc_wq;
 
@@ -86,24 +97,63 @@ static void llc_queue_push(struct smc_link_group *lgr, const struct smc_llc_item
 	smc_llc_queue_work(lgr);
 }
 
+static struct smc_llc_item *llc_queue_at(struct smc_llc *llc, unsigned int i)
+{
+	return &llc->queue[(llc->head + i) % SMC_LLC_QUEUED];
+}
+
 /**
  * smc_llc_queue_pop() - take the oldest event out of a ring
  * @llc: the engine
+ * @busy: links whose messages stay, see smc_llc_busy_links()
  * @item: receives it; the caller owns @item->more
  *
  * Context: The worker of the group. Takes @llc->queue_lock.
  * Return: false if there is none.
  */
-bool smc_llc_queue_pop(struct smc_llc *llc, struct smc_llc_item *item)
+bool smc_llc_queue_pop(struct smc_llc *llc, unsigned long busy, struct smc_llc_item *item)
 {
+	unsigned int i = 0;
+
 	guard(spinlock_irqsave)(&llc->queue_lock);
-	if (!llc->nr)
+	while (i < llc->nr && llc_queue_at(llc, i)->type == SMC_LLC_EV_MSG &&
+	       busy & BIT(llc_queue_at(llc, i)->link))
+		i++;
+	if (i == llc->nr)
 		return false;
-	*item = llc->queue[llc->head];
+	*item = *llc_queue_at(llc, i);
+	/* those that stay, SMC_LLC_RX_QUEUED at most, close the gap */
+	for (; i; i--)
+		*llc_queue_at(llc, i) = *llc_queue_at(llc, i - 1);
 	llc->head = (llc->head + 1) % SMC_LLC_QUEUED;
 	llc->nr--;
 	llc->nr_rx -= item->type == SMC_LLC_EV_MSG;
 	return true;
+}
+
+/**
+ * smc_llc_busy_links() - find links that cannot take more answers now
+ * @lgr: the group
+ *
+ * The completion of an answer kicks the worker. A link that has failed completes all.
+ *
+ * Context: The worker of @lgr. Expects lgr->lock held. Takes wr->lock.
+ * Return: bit mask of link indices.
+ */
+unsigned long smc_llc_busy_links(const struct smc_link_group *lgr)
+{
+	unsigned long busy = 0;
+	struct smc_link *link;
+	u8 i;
+
+	lockdep_assert_held(&lgr->lock);
+	for (i = 0; i < SMC_LLC_LINKS; i++) {
+		link = lgr->links[i];
+		if (link && test_bit(SMC_WR_IS_OPEN, &link->wr.flags) &&
+		    smc_wr_nr_free(&link->wr, SMC_WR_CTRL) < LLC_ANSWER_SLOTS)
+			busy |= BIT(i);
+	}
+	return busy;
 }
 
 /**
@@ -153,7 +203,7 @@ void smc_llc_queue_close(struct smc_link_group *lgr)
 
 	scoped_guard(spinlock_irqsave, &llc->queue_lock)
 		llc->is_closed = true;
-	while (smc_llc_queue_pop(llc, &item))
+	while (smc_llc_queue_pop(llc, 0, &item))
 		kfree(item.more);
 	if (cancel_delayed_work(&llc->timer))
 		smc_lgr_put(lgr);
@@ -453,18 +503,41 @@ void smc_llc_set_probe(struct smc_link_group *lgr, const struct smc_llc_probe *p
 	lgr->llc.probe = *probe;
 }
 
-/* A peer that asks faster than slots complete gets no answer. */
-static bool llc_answer(struct smc_link *link, const u8 *msg, u32 len)
+/* A message that waited for this slot can be taken now. */
+static void llc_answered(struct smc_wr *wr, const struct smc_wr_tag *tag, bool ok)
+{
+	struct smc_link_group *lgr = smc_link_of(wr)->lgr;
+
+	guard(spinlock_irqsave)(&lgr->llc.queue_lock);
+	if (lgr->llc.nr_rx)
+		smc_llc_queue_work(lgr);
+}
+
+/**
+ * smc_llc_answer_test() - answer TEST LINK
+ * @link: the link it came on
+ * @msg: any message
+ * @len: its length
+ * @least: slots that must be free
+ *
+ * RFC 7609 3.5.5.3; LLC-13.
+ *
+ * Context: Any context but hard interrupt. Takes wr->lock.
+ * Return: false if it is another message, or slots are missing.
+ */
+bool smc_llc_answer_test(struct smc_link *link, const u8 *msg, u32 len, unsigned int least)
 {
 	u8 reply[SMC_LLC_LEN];
 	struct smc_wr_slot *slot;
 
-	if (!smc_llc_form_answer_test_link(link->lgr->params.llc_form, msg, len, reply))
+	if (!smc_llc_form_answer_test_link(link->lgr->params.llc_form, msg, len, reply) ||
+	    smc_wr_nr_free(&link->wr, SMC_WR_CTRL) < least)
 		return false;
 	slot = smc_wr_slot_get(&link->wr, SMC_WR_CTRL);
 	if (!slot)
-		return true;
+		return false;
 	memcpy(slot->msg, reply, sizeof(reply));
+	slot->tag.done = llc_answered;
 	trace_smc_llc_tx(link, slot->msg, SMC_WR_MSG_LEN);
 	if (!smc_wr_post(slot))
 		llc_count(link->lgr, SMC_STAT_LLC_TX);
@@ -472,7 +545,7 @@ static bool llc_answer(struct smc_link *link, const u8 *msg, u32 len)
 }
 
 /**
- * smc_llc_rx() - answer TEST LINK (LLC-13), queue any other received message
+ * smc_llc_rx() - answer TEST LINK (LLC-13) if there are slots, queue any other received message
  * @wr: queues of the link
  * @msg: the message; copied
  * @len: its length, may be 0
@@ -488,7 +561,7 @@ void smc_llc_rx(struct smc_wr *wr, const u8 *msg, u32 len)
 
 	llc_count(link->lgr, SMC_STAT_LLC_RX);
 	trace_smc_llc_rx(link, msg, len);
-	if (llc_answer(link, msg, len))
+	if (smc_llc_answer_test(link, msg, len, LLC_TEST_SLOTS))
 		return;
 	/* without memory the message counts as too short, which is out of sync */
 	if (len > sizeof(item.raw))

@@ -17,7 +17,9 @@ void smc_llc_queue_exit(void);
 void smc_llc_queue_open(struct smc_link_group *lgr);
 void smc_llc_queue_close(struct smc_link_group *lgr);
 
-bool smc_llc_queue_pop(struct smc_llc *llc, struct smc_llc_item *item);
+bool smc_llc_queue_pop(struct smc_llc *llc, unsigned long busy, struct smc_llc_item *item);
+unsigned long smc_llc_busy_links(const struct smc_link_group *lgr);
+bool smc_llc_answer_test(struct smc_link *link, const u8 *msg, u32 len, unsigned int least);
 void smc_llc_report(struct smc_link_group *lgr, enum smc_llc_event_type type, u8 link, bool ok,
 		    u64 cookie);
 void smc_llc_queue_work(struct smc_link_group *lgr);

@@ -217,6 +217,23 @@ struct smc_wr_slot *smc_wr_slot_get(struct smc_wr *wr, enum smc_wr_class class)
 }
 
 /**
+ * smc_wr_nr_free() - count the free slots
+ * @wr: the queues
+ * @class: as for smc_wr_slot_get()
+ *
+ * Others may take slots at any time. A slot that is given back later calls its done function after
+ * this.
+ *
+ * Context: Any context but hard interrupt. Takes wr->lock.
+ * Return: their number.
+ */
+unsigned int smc_wr_nr_free(struct smc_wr *wr, enum smc_wr_class class)
+{
+	guard(spinlock_bh)(&wr->lock);
+	return wr->nr_free[class];
+}
+
+/**
  * smc_wr_slot_fill() - set the message of a slot, which may be longer than its room
  * @slot: from smc_wr_slot_get()
  * @msg: copied

@@ -278,6 +278,7 @@ void smc_wr_stop(struct smc_wr *wr);
 void smc_wr_destroy(struct smc_wr *wr);
 
 struct smc_wr_slot *smc_wr_slot_get(struct smc_wr *wr, enum smc_wr_class class);
+unsigned int smc_wr_nr_free(struct smc_wr *wr, enum smc_wr_class class);
 int smc_wr_slot_fill(struct smc_wr_slot *slot, const u8 *msg, u32 len, u8 **page);
 int smc_wr_slot_add_page(struct smc_wr_slot *slot, struct page *page, u32 off, u32 len);
 void smc_wr_slot_put(struct smc_wr_slot *slot);

@@ -78,6 +78,9 @@ struct eng_way {
  * @mtu: of the port now; 0: that of its links
  * @has_rmb: an RMB of first contact
  * @has_no_slot: all slots that were made for LLC are in use
+ * @holds_sent: what is sent in these slots completes by eng_complete()
+ * @held: the completions that are due
+ * @nr_held: their number
  * @nr_data_slots: slots that were taken from the data path
  * @nr_writes: RDMA WRITEs that were posted before messages
  * @nr_searches: searches for the ports of a LAN
@@ -97,6 +100,9 @@ struct eng_lab {
 	enum ib_mtu mtu;
 	bool has_rmb;
 	bool has_no_slot;
+	bool holds_sent;
+	struct smc_wr_tag held[SMC_WR_CTRL_SLOTS];
+	unsigned int nr_held;
 	unsigned int nr_data_slots;
 	unsigned int nr_writes;
 	unsigned int nr_searches;
@@ -198,13 +204,20 @@ void smc_ib_listen(struct work_struct *work)
 {
 }
 
+unsigned int smc_wr_nr_free(struct smc_wr *wr, enum smc_wr_class class)
+{
+	if (class == SMC_WR_CTRL && eng_lab->has_no_slot)
+		return 0;
+	return SMC_WR_CTRL_SLOTS - (class == SMC_WR_CTRL ? eng_lab->nr_held : 0);
+}
+
 struct smc_wr_slot *smc_wr_slot_get(struct smc_wr *wr, enum smc_wr_class class)
 {
 	u32 room = class == SMC_WR_DATA ? SMC_WR_MSG_LEN : SMC_WR_LONG_LEN;
 	struct smc_wr_slot *slot;
 
 	eng_lab->nr_data_slots += class == SMC_WR_DATA;
-	if (eng_lab->has_no_slot && class == SMC_WR_CTRL)
+	if (class == SMC_WR_CTRL && !smc_wr_nr_free(wr, class))
 		return NULL;
 	slot = kzalloc(sizeof(*slot), GFP_ATOMIC);
 	if (!slot)
@@ -215,6 +228,7 @@ struct smc_wr_slot *smc_wr_slot_get(struct smc_wr *wr, enum smc_wr_class class)
 		return NULL;
 	}
 	slot->wr = wr;
+	slot->class = class;
 	slot->len = SMC_WR_MSG_LEN;
 	slot->room = room;
 	return slot;
@@ -238,13 +252,17 @@ int smc_wr_post(struct smc_wr_slot *slot)
 {
 	struct smc_wr_tag tag = slot->tag;
 	struct smc_wr *wr = slot->wr;
+	bool is_held;
 
 	eng_lab->sent_len = slot->len;
 	memcpy(eng_lab->sent, slot->msg, min_t(u32, slot->len, sizeof(eng_lab->sent)));
 	eng_lab->nr_sent++;
 	eng_lab->nr_writes += slot->nr_writes;
+	is_held = eng_lab->holds_sent && slot->class == SMC_WR_CTRL;
 	smc_wr_slot_put(slot);
-	if (tag.done)
+	if (is_held)
+		eng_lab->held[eng_lab->nr_held++] = tag;
+	else if (tag.done)
 		tag.done(wr, &tag, true);
 	return 0;
 }
@@ -1007,6 +1025,7 @@ static void llc_13_answers_leave_the_slots_of_data_alone(struct kunit *test)
 	};
 	unsigned int before = eng_lab->nr_sent;
 
+	set_bit(SMC_WR_IS_OPEN, &link->wr.flags);
 	smc_llc_rx(&link->wr, ask, sizeof(ask));
 	KUNIT_EXPECT_EQ(test, eng_lab->nr_sent, before + 1);
 	eng_lab->has_no_slot = true;
@@ -1014,12 +1033,117 @@ static void llc_13_answers_leave_the_slots_of_data_alone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, eng_lab->nr_sent, before + 1);
 	eng_settle(link->lgr);
 	KUNIT_EXPECT_EQ(test, link->lgr->state, SMC_LGR_ACTIVE);
-	/* the machine's own answers: a peer that leaves it no slot loses the link */
+	/* the machine's own answers */
 	eng_say(test, link, &forget, NULL);
 	eng_settle(link->lgr);
-	KUNIT_EXPECT_NE(test, link->lgr->state, SMC_LGR_ACTIVE);
+	KUNIT_EXPECT_EQ(test, link->lgr->state, SMC_LGR_ACTIVE);
 	KUNIT_EXPECT_EQ(test, eng_lab->nr_sent, before + 1);
 	KUNIT_EXPECT_EQ(test, eng_lab->nr_data_slots, 0);
+	/* both are given when there are slots again */
+	eng_lab->has_no_slot = false;
+	smc_llc_queue_work(link->lgr);
+	eng_settle(link->lgr);
+	KUNIT_EXPECT_EQ(test, eng_lab->nr_sent, before + 3);
+	KUNIT_EXPECT_EQ(test, link->lgr->llc.nr_rx, 0);
+	eng_sent(test, SMC_LLC_DELETE_RKEY);
+}
+
+/* The oldest message that was sent is acknowledged. */
+static void eng_complete(struct smc_link *link)
+{
+	struct smc_wr_tag tag = eng_lab->held[0];
+
+	eng_lab->nr_held--;
+	memmove(eng_lab->held, eng_lab->held + 1, eng_lab->nr_held * sizeof(tag));
+	if (tag.done)
+		tag.done(&link->wr, &tag, true);
+	eng_settle(link->lgr);
+}
+
+/* A server whose answers are not acknowledged yet. */
+static struct smc_link *eng_unacknowledged(struct kunit *test)
+{
+	struct smc_link *link;
+
+	eng_lab->holds_sent = false;
+	eng_lab->nr_held = 0;
+	link = eng_up(test, true, 1);
+	set_bit(SMC_WR_IS_OPEN, &link->wr.flags);
+	eng_lab->nr_sent = 0;
+	eng_lab->holds_sent = true;
+	return link;
+}
+
+/* Requests that arrive faster than their answers are acknowledged are answered later, in order. */
+static void llc_03_llc_13_requests_wait_for_slots(struct kunit *test)
+{
+	static const u8 ask[SMC_WR_MSG_LEN] = { SMC_LLC_TEST_LINK, sizeof(ask) };
+	enum { NR = 30, AT_ONCE = SMC_WR_CTRL_SLOTS - 1 };
+	struct smc_llc_msg forget = { .type = SMC_LLC_DELETE_RKEY, .delete_rkey.count = 1 };
+	struct smc_link *link = eng_unacknowledged(test);
+	unsigned int i;
+
+	for (i = 0; i < NR; i++) {
+		forget.delete_rkey.rkey[0] = i + 1;
+		eng_say(test, link, &forget, NULL);
+	}
+	smc_llc_rx(&link->wr, ask, sizeof(ask));
+	eng_settle(link->lgr);
+	KUNIT_EXPECT_EQ(test, eng_lab->nr_sent, AT_ONCE);
+	KUNIT_EXPECT_EQ(test, link->lgr->llc.nr_rx, NR + 1 - AT_ONCE);
+	for (i = AT_ONCE; i < NR; i++) {
+		eng_complete(link);
+		KUNIT_EXPECT_EQ(test, eng_lab->nr_sent, i + 1);
+		forget = eng_sent(test, SMC_LLC_DELETE_RKEY);
+		KUNIT_EXPECT_TRUE(test, forget.is_reply && forget.delete_rkey.is_negative);
+	}
+	eng_complete(link);
+	eng_sent(test, SMC_LLC_TEST_LINK);
+	while (eng_lab->nr_held)
+		eng_complete(link);
+	KUNIT_EXPECT_EQ(test, eng_lab->nr_sent, NR + 1);
+	KUNIT_EXPECT_EQ(test, link->lgr->llc.nr_rx, 0);
+	KUNIT_EXPECT_EQ(test, link->lgr->state, SMC_LGR_ACTIVE);
+	KUNIT_EXPECT_EQ(test, eng_lab->nr_data_slots, 0);
+
+	/* TEST LINK alone: the completion of one answer lets the worker give the next */
+	link = eng_unacknowledged(test);
+	for (i = 0; i < NR; i++)
+		smc_llc_rx(&link->wr, ask, sizeof(ask));
+	eng_settle(link->lgr);
+	KUNIT_EXPECT_EQ(test, eng_lab->nr_sent, AT_ONCE);
+	while (eng_lab->nr_held)
+		eng_complete(link);
+	KUNIT_EXPECT_EQ(test, eng_lab->nr_sent, NR);
+	KUNIT_EXPECT_EQ(test, link->lgr->state, SMC_LGR_ACTIVE);
+}
+
+/* What waits is bounded, does not hold up other events, and ends with the link. */
+static void err_54_requests_do_not_wait_for_ever(struct kunit *test)
+{
+	static const u8 ask[SMC_WR_MSG_LEN] = { SMC_LLC_TEST_LINK, sizeof(ask) };
+	struct smc_link *link = eng_unacknowledged(test);
+	unsigned int i;
+
+	for (i = 0; i < SMC_WR_CTRL_SLOTS + SMC_LLC_RX_QUEUED - 1; i++)
+		eng_hear(link, ask, sizeof(ask));
+	KUNIT_EXPECT_EQ(test, link->lgr->llc.nr_rx, SMC_LLC_RX_QUEUED);
+	KUNIT_EXPECT_EQ(test, link->lgr->state, SMC_LGR_ACTIVE);
+	eng_hear(link, ask, sizeof(ask));
+	KUNIT_EXPECT_NE(test, link->lgr->state, SMC_LGR_ACTIVE);
+	KUNIT_EXPECT_EQ(test, link->lgr->llc.nr_rx, 0);
+
+	link = eng_unacknowledged(test);
+	for (i = 0; i < 2 * SMC_WR_CTRL_SLOTS; i++)
+		eng_hear(link, ask, sizeof(ask));
+	KUNIT_EXPECT_GT(test, link->lgr->llc.nr_rx, 0);
+	clear_bit(SMC_WR_IS_OPEN, &link->wr.flags);
+	smc_llc_broken(&link->wr, SMC_WR_FAULT_SEND);
+	eng_settle(link->lgr);
+	KUNIT_EXPECT_NE(test, link->lgr->state, SMC_LGR_ACTIVE);
+	KUNIT_EXPECT_EQ(test, link->lgr->llc.nr_rx, 0);
+	eng_lab->holds_sent = false;
+	eng_lab->nr_held = 0;
 }
 
 /*
@@ -1234,6 +1358,8 @@ static struct kunit_case eng_cases[] = {
 	KUNIT_CASE(err_54_noise_ends_the_group_at_most),
 	KUNIT_CASE(ka_05_probes_that_many_want_are_one),
 	KUNIT_CASE(llc_13_answers_leave_the_slots_of_data_alone),
+	KUNIT_CASE(llc_03_llc_13_requests_wait_for_slots),
+	KUNIT_CASE(err_54_requests_do_not_wait_for_ever),
 	KUNIT_CASE(rmb_24_an_rmb_stays_until_the_peer_deletes_it),
 	KUNIT_CASE(rkey_20_amb_21_an_rmb_that_leaves_is_announced),
 	KUNIT_CASE(amb_21_a_region_that_is_freed_is_named_no_more),
