@@ -192,7 +192,7 @@ static bool smc_may_reach(const struct socket *sock, const struct sockaddr *addr
 }
 
 static enum smc_decline smc_check_offer(struct smc_sock *smc, const struct sockaddr *addr,
-					int addr_len, bool may_reach)
+					int addr_len)
 {
 	enum smc_decline reason;
 	struct in6_addr peer;
@@ -205,17 +205,30 @@ static enum smc_decline smc_check_offer(struct smc_sock *smc, const struct socka
 		return SMC_DECLINE_NONE;
 	reason = smc_policy_apply(smc->sk, SMC_POLICY_CONNECT, &peer, port);
 	return reason != SMC_DECLINE_NONE ? reason :
-	       smc_hs_may_offer(smc, addr, &peer, may_reach);
+	       smc_hs_may_offer(smc, addr, &peer, smc->may_reach);
 }
 
-static void smc_choose_offer(struct smc_sock *smc, const struct sockaddr *addr, int addr_len,
-			     bool may_reach)
+static void smc_choose_offer(struct smc_sock *smc, const struct sockaddr *addr, int addr_len)
 {
 	smc->peer_diagnosis = 0;
 	smc->memory_age_ms = 0;
-	smc->fallback = smc_check_offer(smc, addr, addr_len, may_reach);
+	smc->fallback = smc_check_offer(smc, addr, addr_len);
 	smc_option_offer(smc, smc->fallback == SMC_DECLINE_NONE);
 	smc->attempts++;
+}
+
+/* TCP's connect() in struct proto: a BPF program of the control group has chosen the address. */
+static int smc_connect_tcp(struct sock *sk, SMC_SOCKADDR *addr, int addr_len)
+{
+	struct smc_sock *smc = smc_sk(sk);
+	int rc;
+
+	sock_owned_by_me(sk);
+	smc_choose_offer(smc, (const struct sockaddr *)addr, addr_len);
+	smc_tcp_follow_connect(smc);
+	rc = smc_tcp_prot(sk)->connect(sk, addr, addr_len);
+	smc_tcp_follow_connect(smc);
+	return rc;
 }
 
 /*
@@ -337,12 +350,9 @@ again:
 		/* also while listen() is under way */
 		rc = -EISCONN;
 	} else if (smc->phase == SMC_PHASE_IDLE) {
-		if (smc_is_unconnected(sock))
-			smc_choose_offer(smc, peer, addr_len, may_reach);
+		smc->may_reach = may_reach;
 		/* without waiting; or the status of an attempt that is under way */
-		smc_tcp_follow_connect(smc);
 		rc = __inet_stream_connect(sock, addr, addr_len, flags | O_NONBLOCK, 0);
-		smc_tcp_follow_connect(smc);
 	}
 	timeo = sock_sndtimeo(sk, flags & O_NONBLOCK);
 	if (rc == -EALREADY || rc == -EINPROGRESS) {
@@ -828,6 +838,7 @@ out:
 static void smc_take_over(struct smc_tcp_calls *calls)
 {
 	calls->prot.close = smc_close;
+	calls->prot.connect = smc_connect_tcp;
 	calls->prot.sendmsg = smc_sendmsg;
 	calls->prot.recvmsg = smc_recvmsg;
 	calls->prot.ioctl = smc_ioctl;

@@ -16,10 +16,12 @@
 #include "rdma/smc_ib.h"
 #include "rdma/smc_net.h"
 #include "rdma/smc_path.h"
+#include "rdma/smc_peer.h"
 #include "rdma/smc_pnet.h"
 #include "sock/smc_explain.h"
 #include "sock/smc_hs_path.h"
 #include "sock/smc_policy.h"
+#include "sock/smc_tcp.h"
 
 static __printf(5, 6)
 void explain_note(struct smc_explain *ex, enum smc_explain_id id, enum smc_decline reason,
@@ -55,7 +57,7 @@ static int explain_address(const struct in6_addr *peer, u16 port, struct sockadd
 	return sizeof(*in6);
 }
 
-/* What connect() asks before it sends a SYN, in the same order. */
+/* What connect() asks before it sends a SYN, in the same order, of the address that it goes to. */
 static enum smc_decline explain_offer(struct smc_explain *ex, struct smc_sock *smc,
 				      const struct in6_addr *peer, u16 port,
 				      const struct sockaddr *addr)
@@ -175,11 +177,17 @@ static int explain_with(struct smc_explain *ex, struct smc_sock *smc, struct soc
 {
 	struct sockaddr_storage addr;
 	int len = explain_address(peer, port, &addr);
+	struct in6_addr final = *peer;
 	int rc;
 
 	smc->sk = sock->sk;
-	ex->reason = explain_offer(ex, smc, peer, port, (struct sockaddr *)&addr);
 	rc = explain_connect(sock, &addr, len);
+	if (!rc) {
+		smc_tcp_peer(sock->sk, &addr);
+		smc_peer_addr(sock->sk, &final);
+		port = ntohs(inet_sk(sock->sk)->inet_dport);
+	}
+	ex->reason = explain_offer(ex, smc, &final, port, (struct sockaddr *)&addr);
 	if (rc) {
 		explain_note(ex, SMC_EXPLAIN_ROUTE, SMC_DECLINE_NOROUTE, -rc,
 			     "no route: error %d", -rc);

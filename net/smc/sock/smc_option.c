@@ -19,6 +19,7 @@
 
 #ifdef SMC_OWN_OPTION
 
+#include <linux/bpf-cgroup.h>
 #include <linux/netfilter.h>
 #include <linux/netfilter_ipv4.h>
 #include <net/ip.h>
@@ -308,8 +309,11 @@ void smc_option_prepare_connect(const struct sock *sk, const void *addr, int add
 {
 	const struct sockaddr_in6 *peer = addr;
 
-	if (sk->sk_family == AF_INET6 && addr_len >= (int)sizeof(*peer) &&
-	    peer->sin6_family == AF_INET6 && ipv6_addr_v4mapped(&peer->sin6_addr))
+	if (sk->sk_family != AF_INET6 || addr_len < (int)sizeof(*peer) ||
+	    peer->sin6_family != AF_INET6)
+		return;
+	/* or a BPF program may choose such an address */
+	if (ipv6_addr_v4mapped(&peer->sin6_addr) || BPF_CGROUP_PRE_CONNECT_ENABLED(sk))
 		smc_option_prepare(sock_net(sk));
 }
 

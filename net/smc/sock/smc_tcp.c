@@ -130,7 +130,6 @@ static int smc_tcp_sample(int family, struct smc_tcp_kind *kind,
 #define KEEP(table, member) (offsetof(typeof(smc_tcp_kinds->our.table), member) / sizeof(long))
 static const u16 smc_tcp_keeps_prot[] = {
 	KEEP(prot, pre_connect),
-	KEEP(prot, connect),
 	KEEP(prot, disconnect),
 	KEEP(prot, accept),
 	KEEP(prot, destroy),
