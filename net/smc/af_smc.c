@@ -212,6 +212,7 @@ static void smc_choose_offer(struct smc_sock *smc, const struct sockaddr *addr, 
 {
 	smc->peer_diagnosis = 0;
 	smc->memory_age_ms = 0;
+	smc->is_withdrawn = false;
 	smc->fallback = smc_check_offer(smc, addr, addr_len);
 	smc_option_offer(smc, smc->fallback == SMC_DECLINE_NONE);
 	smc->attempts++;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Negative cache: hosts whose RDMA path failed, and services that decline SMC. Connections to
- * either use TCP at once until the entry expires.
+ * Negative cache: hosts whose RDMA path failed, and services that decline SMC or that offers do not
+ * reach. Connections to either use TCP at once until the entry expires.
  *
  * Hosts:
  *   A blocked UDP port, an MTU hole or a cut path costs a connection seconds of handshake, so one
@@ -15,6 +15,11 @@
  *   know, or a middlebox does. Each offer would fail connect(), so one failure makes an entry, as
  *   for a host. A server that restarts looks the same: after a connection that used RDMA the entry
  *   is short.
+ *
+ *   A middlebox may drop or refuse SYNs with an option that it does not know. A connection without
+ *   the option proves it: by a later SYN of the same connect(), or by the next connect() after one
+ *   that failed. If that one fails as well the service is down, and its failures do not count for
+ *   some time.
  *
  *   A Decline costs over a quarter of a TCP connection (tools/bench). A program that opens many
  *   connections in a row must not pay for each, so several Declines in a row make a short entry. A
@@ -57,6 +62,7 @@
  * @max_age_ms: limit of the entry's age, together with the present peer_memory_ms
  * @since: jiffies of the last failure, or of the last success where @failures is 0
  * @failure: of a host; &enum smc_peer_failure
+ * @is_suspect: of a service: a SYN with the option had no answer or was refused
  * @failures: number in a row; connections use TCP from SMC_PEER_DECLINES on, which a host
  *	      reaches at once
  */
@@ -70,6 +76,7 @@ struct smc_peer_slot {
 	unsigned long since;
 	__be16 port;
 	u8 failure;
+	bool is_suspect;
 	u8 failures;
 };
 
@@ -388,7 +395,7 @@ static bool smc_peer_count_decline(struct smc_peer_memory *mem,
 	/* it has agreed lately */
 	if (smc_peer_is_trusted(slot, id))
 		return false;
-	if (slot->id == id && slot->changes == smc_ib_changes() &&
+	if (slot->id == id && !slot->is_suspect && slot->changes == smc_ib_changes() &&
 	    !smc_peer_is_ago(slot->since, SMC_PEER_ROW_MS))
 		failures = slot->failures;
 	failures = min(failures + 1, SMC_PEER_DECLINES);
@@ -429,11 +436,12 @@ void smc_peer_declined(const struct sock *tsk, const struct sockaddr *addr,
 }
 
 /**
- * smc_peer_unanswered() - note that a service sent the TCP option and no CLC message
+ * smc_peer_unanswered() - note that an offer to a service fails or delays connections
  * @tsk: TCP socket, with its binding
  * @addr: address given to connect(), of either family
  *
- * One such connection is enough: the offer has failed connect(). The cache is bounded.
+ * It sent the TCP option and no CLC message, or answered only a SYN without the option. One such
+ * connection is enough. The cache is bounded.
  *
  * Context: Any context but hard interrupt.
  */
@@ -461,6 +469,79 @@ void smc_peer_unanswered(const struct sock *tsk, const struct sockaddr *addr)
 	}
 	smc_stat_inc(net, SMC_STAT_SERVICE_PAUSED);
 	trace_smc_service_paused(tsk, addr, SMC_DECLINE_PEERNOSMC, 0, age_ms);
+}
+
+/* Expects the lock held. True if the slot says something that lasts. */
+static bool smc_peer_is_taken(const struct net *net, const struct smc_peer_slot *slot, u64 id)
+{
+	if (smc_peer_is_trusted(slot, id))
+		return true;
+	return slot->failures && !slot->is_suspect && !smc_peer_is_stale(net, slot) &&
+	       (slot->id != id || slot->failures == SMC_PEER_DECLINES);
+}
+
+/**
+ * smc_peer_refused() - note that connect() had no answer to its SYNs, or was refused
+ * @tsk: TCP socket, with its binding
+ * @addr: address given to connect(), of either family
+ * @was_offered: all SYNs had the TCP option
+ *
+ * The next connection within a second offers nothing, and shows whether the option is the reason.
+ * One that failed without it shows that it is not.
+ *
+ * Context: Any context but hard interrupt.
+ */
+void smc_peer_refused(const struct sock *tsk, const struct sockaddr *addr, bool was_offered)
+{
+	struct smc_peer_service name = smc_peer_name_service(tsk, addr);
+	struct net *net = sock_net(tsk);
+	struct smc_peer_memory *mem = smc_peer_memory_of(net);
+	struct smc_peer_slot *slot;
+	u64 id;
+
+	if (!mem)
+		return;
+	id = smc_peer_service_id(mem, &name);
+	slot = smc_peer_find_slot(mem, id);
+	guard(spinlock_bh)(&mem->lock);
+	if (was_offered && !smc_peer_is_taken(net, slot, id))
+		*slot = (struct smc_peer_slot){
+			.id = id, .addr = name.to, .port = name.port,
+			.reason = SMC_DECLINE_PEERNOSMC, .changes = smc_ib_changes(),
+			.max_age_ms = SMC_PEER_PAUSE_MS, .since = jiffies, .is_suspect = true,
+			.failures = SMC_PEER_DECLINES,
+		};
+	else if (!was_offered && slot->id == id && slot->is_suspect)
+		*slot = (struct smc_peer_slot){
+			.id = id, .addr = name.to, .port = name.port, .since = jiffies,
+		};
+}
+
+/**
+ * smc_peer_reached() - note that a connection to a service works without the TCP option
+ * @tsk: connected TCP socket, with its binding
+ * @addr: address given to connect(), of either family
+ *
+ * After smc_peer_refused() later connections offer nothing, either.
+ *
+ * Context: Any context but hard interrupt.
+ */
+void smc_peer_reached(const struct sock *tsk, const struct sockaddr *addr)
+{
+	struct smc_peer_service name = smc_peer_name_service(tsk, addr);
+	struct smc_peer_memory *mem = smc_peer_memory_of(sock_net(tsk));
+	const struct smc_peer_slot *slot;
+	bool is_suspect;
+	u64 id;
+
+	if (!mem)
+		return;
+	id = smc_peer_service_id(mem, &name);
+	slot = smc_peer_find_slot(mem, id);
+	scoped_guard(spinlock_bh, &mem->lock)
+		is_suspect = slot->id == id && slot->is_suspect;
+	if (is_suspect)
+		smc_peer_unanswered(tsk, addr);
 }
 
 /**

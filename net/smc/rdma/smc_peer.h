@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Negative cache: hosts whose RDMA path failed, and services that decline SMC.
+ * Negative cache: hosts whose RDMA path failed, and services that decline SMC or that offers do not
+ * reach.
  */
 #ifndef SMC_PEER_H
 #define SMC_PEER_H
@@ -54,6 +55,8 @@ bool smc_peer_recall_routed(struct net *net, const struct in6_addr *peer);
 void smc_peer_declined(const struct sock *tsk, const struct sockaddr *addr,
 		       enum smc_decline reason, u32 diagnosis);
 void smc_peer_unanswered(const struct sock *tsk, const struct sockaddr *addr);
+void smc_peer_refused(const struct sock *tsk, const struct sockaddr *addr, bool was_offered);
+void smc_peer_reached(const struct sock *tsk, const struct sockaddr *addr);
 void smc_peer_agreed(const struct sock *tsk, const struct sockaddr *addr);
 enum smc_decline smc_peer_recall_service(const struct sock *tsk, const struct sockaddr *addr,
 					 u32 *diagnosis, u32 *age_ms);

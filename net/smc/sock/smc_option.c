@@ -5,9 +5,9 @@
  *
  * Client: TCP sends each segment by a function of its table for the IP version, and calls another
  * one of it with the SYN-ACK, before it reports the connection. A socket that offers SMC has a
- * copy of the table in which both are ours. So plain TCP sees none of this. The exception is the
- * first SYN from a socket of IPv6 to a mapped address: connect() exchanges the table in the same
- * call. The netfilter hook adds the option to that SYN.
+ * copy of the table in which both are ours (smc_tcp.c). So plain TCP sees none of this. The
+ * exception is the first SYN from a socket of IPv6 to a mapped address: connect() exchanges the
+ * table in the same call. The netfilter hook adds the option to that SYN.
  *
  * Server: conn_request() sees the SYN. The SYN-ACK, its answer, passes a netfilter hook with the
  * request sock as owner. That one remembers whether the SYN-ACK has the option, for retransmits
@@ -105,17 +105,12 @@ static bool smc_option_insert_ip(struct sk_buff *skb, u8 pf)
 	return true;
 }
 
-static const struct inet_connection_sock_af_ops *smc_option_tcp_af(const struct sock *sk)
-{
-	return container_of(inet_csk(sk)->icsk_af_ops, struct smc_option_af, our)->tcp;
-}
-
 /* Also the SYN-ACK with which TCP answers a SYN that crosses its own. */
 static void smc_option_send_syn(struct sock *sk, struct sk_buff *skb)
 {
 	struct smc_sock *smc = smc_sk(sk);
 
-	if (!smc || !(smc->option & SMC_OPTION_OFFERED))
+	if (!smc || !(smc->option & SMC_OPTION_OFFERED) || smc->is_withdrawn)
 		return;
 	if (smc_option_insert(skb, 0) && sk->sk_state == TCP_SYN_RECV &&
 	    tcp_sk(sk)->rx_opt.saw_unknown)
@@ -128,17 +123,6 @@ static int smc_option_xmit(struct sock *sk, struct sk_buff *skb, struct flowi *f
 	if (unlikely(tcp_hdr(skb)->syn))
 		smc_option_send_syn(sk, skb);
 	return smc_option_tcp_af(sk)->queue_xmit(sk, skb, fl);
-}
-
-/* sk_rx_dst_set() of TCP's table, with the socket lock; the first segment is the SYN-ACK */
-static void smc_option_received(struct sock *sk, const struct sk_buff *skb)
-{
-	struct smc_sock *smc = smc_sk(sk);
-
-	if (smc && smc->phase == SMC_PHASE_IDLE && tcp_hdr(skb)->syn && tcp_hdr(skb)->ack &&
-	    smc_option_find(skb))
-		smc->option |= SMC_OPTION_ANSWERED;
-	smc_option_tcp_af(sk)->sk_rx_dst_set(sk, skb);
 }
 
 static bool smc_option_is_withheld(const struct sock *listener)
@@ -199,7 +183,7 @@ static unsigned int smc_option_hook(void *priv, struct sk_buff *skb,
 	if (sk->sk_state == TCP_NEW_SYN_RECV)
 		return smc_option_send_answer(skb, state->pf);
 	smc = smc_sk(sk);
-	if (smc && smc->option & SMC_OPTION_OFFERED && tcp_hdr(skb)->syn)
+	if (smc && smc->option & SMC_OPTION_OFFERED && !smc->is_withdrawn && tcp_hdr(skb)->syn)
 		smc_option_insert_ip(skb, state->pf);
 	return NF_ACCEPT;
 }
@@ -294,7 +278,6 @@ void smc_option_exit_net(struct net *net)
 void smc_option_take_over(struct inet_connection_sock_af_ops *af)
 {
 	af->queue_xmit = smc_option_xmit;
-	af->sk_rx_dst_set = smc_option_received;
 }
 
 /**
@@ -343,15 +326,18 @@ void smc_option_offer(struct smc_sock *smc, bool offers)
 }
 
 /**
- * smc_option_is_offered_by_us() - check whether a client needs our copy of TCP's table
+ * smc_option_receive_answer() - look for the option on the SYN-ACK to a client
  * @smc: the socket
+ * @skb: the SYN-ACK
  *
- * Context: Any context.
- * Return: true if its SYN is to have the option; false where TCP adds it.
+ * The offer may be withdrawn: then it answers an earlier SYN.
+ *
+ * Context: Any context. Expects the socket lock held.
  */
-bool smc_option_is_offered_by_us(const struct smc_sock *smc)
+void smc_option_receive_answer(struct smc_sock *smc, const struct sk_buff *skb)
 {
-	return smc->option & SMC_OPTION_OFFERED;
+	if (smc_option_find(skb))
+		smc->option |= SMC_OPTION_ANSWERED;
 }
 
 /**

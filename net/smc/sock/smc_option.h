@@ -19,6 +19,12 @@ struct smc_option_af {
 	struct inet_connection_sock_af_ops our;
 };
 
+/* The functions of TCP. @sk: a sock with a copy */
+static inline const struct inet_connection_sock_af_ops *smc_option_tcp_af(const struct sock *sk)
+{
+	return container_of(inet_csk(sk)->icsk_af_ops, struct smc_option_af, our)->tcp;
+}
+
 #ifdef SMC_OWN_OPTION
 
 static inline void smc_option_init(void) {}
@@ -30,7 +36,7 @@ void smc_option_prepare_connect(const struct sock *sk, const void *addr, int add
 void smc_option_prepare_listen(const struct sock *sk);
 
 void smc_option_offer(struct smc_sock *smc, bool offers);
-bool smc_option_is_offered_by_us(const struct smc_sock *smc);
+void smc_option_receive_answer(struct smc_sock *smc, const struct sk_buff *skb);
 bool smc_option_is_agreed(const struct smc_sock *smc);
 bool smc_option_has_crossed(const struct smc_sock *smc);
 static inline void smc_option_withdraw(struct sock *sk) {}
@@ -63,9 +69,13 @@ static inline void smc_option_offer(struct smc_sock *smc, bool offers)
 	tcp_sk(smc->sk)->syn_smc = offers;
 }
 
-static inline bool smc_option_is_offered_by_us(const struct smc_sock *smc)
+/* TCP has looked already. It compares with the present offer, which may be withdrawn. */
+static inline void smc_option_receive_answer(struct smc_sock *smc, const struct sk_buff *skb)
 {
-	return false;
+	struct tcp_sock *tp = tcp_sk(smc->sk);
+
+	if (smc->is_withdrawn && tp->rx_opt.smc_ok)
+		tp->syn_smc = 1;
 }
 
 /* TCP clears syn_smc when the SYN-ACK lacks the option, but not when two SYNs cross. */

@@ -65,6 +65,7 @@ enum smc_missed {
  * @is_released: the file is closed; TCP is closed when SMC's part has ended
  * @limits_handshakes: SMC_LIMIT_HS
  * @may_reach: what smc_path_may_reach() says for the present connect()
+ * @is_withdrawn: SYNs with the option had no answer, so the next ones are without
  * @option: of smc_option.c
  * @pos: in the list of sockets of its namespace, for dumps; const
  * @hs_work: the handshake of either role; holds a reference while queued
@@ -96,6 +97,7 @@ struct smc_sock {
 	bool is_released;
 	bool limits_handshakes;
 	bool may_reach;
+	bool is_withdrawn;
 	u8 option;
 	u32 pos;
 	struct delayed_work hs_work;

@@ -55,6 +55,9 @@ static struct socket *smc_tcp_model;
 static struct smc_option_af smc_tcp_mapped;
 static DEFINE_MUTEX(smc_tcp_mapped_mutex);
 
+/* SYNs with the option and without an answer, after which the offer is withdrawn */
+#define SMC_TCP_OFFERS	2
+
 /* Not by sk_prot: a listener that is closed meanwhile has TCP's. */
 static struct smc_tcp_kind *smc_tcp_kind_of(const struct sock *sk)
 {
@@ -65,6 +68,8 @@ static void smc_tcp_init_child(const struct request_sock *req, struct sock *sk,
 			       const gfp_t priority);
 static void smc_tcp_restore_af(struct sock *sk);
 static int smc_tcp_conn_request(struct sock *sk, struct sk_buff *skb);
+static int smc_tcp_rebuild_header(struct sock *sk);
+static void smc_tcp_rx_dst_set(struct sock *sk, const struct sk_buff *skb);
 static void smc_tcp_released(struct sock *sk);
 static void smc_tcp_child_released(struct sock *sk);
 
@@ -73,6 +78,8 @@ static void smc_tcp_copy_af(struct smc_option_af *af,
 {
 	af->our = *tcp;
 	af->our.conn_request = smc_tcp_conn_request;
+	af->our.rebuild_header = smc_tcp_rebuild_header;
+	af->our.sk_rx_dst_set = smc_tcp_rx_dst_set;
 	smc_option_take_over(&af->our);
 	/* pairs with smp_load_acquire() of smc_tcp_mapped.tcp */
 	smp_store_release(&af->tcp, tcp);
@@ -535,6 +542,28 @@ void smc_tcp_become(struct smc_sock *smc, enum smc_decline reason)
 	smc_sock_detach(sk);
 }
 
+/* A middlebox may drop or refuse SYNs with an option that it does not know. */
+static void smc_tcp_refused(struct smc_sock *smc)
+{
+	bool was_offered = smc->fallback == SMC_DECLINE_NONE && !smc->is_withdrawn;
+	struct sockaddr_storage addr;
+
+	smc_tcp_peer(smc->sk, &addr);
+	smc_peer_refused(smc->sk, (const struct sockaddr *)&addr, was_offered);
+}
+
+/* The SYN that got the answer had no option. */
+static void smc_tcp_reached(struct smc_sock *smc)
+{
+	struct sockaddr_storage addr;
+
+	smc_tcp_peer(smc->sk, &addr);
+	if (smc->is_withdrawn)
+		smc_peer_unanswered(smc->sk, (const struct sockaddr *)&addr);
+	else if (smc->memory_age_ms)
+		smc_peer_reached(smc->sk, (const struct sockaddr *)&addr);
+}
+
 /**
  * smc_tcp_leave() - remove SMC from a socket that TCP closes next
  * @smc: the socket, whose SMC part has ended; invalid afterwards unless the caller has a reference
@@ -550,6 +579,9 @@ void smc_tcp_leave(struct smc_sock *smc)
 	struct sock *sk = smc->sk;
 
 	sock_owned_by_me(sk);
+	/* an application that gives up a SYN after its first retransmit */
+	if (sk->sk_state == TCP_SYN_SENT && inet_csk(sk)->icsk_retransmits)
+		smc_tcp_refused(smc);
 	smc_tcp_unwatch(sk);
 	smc_sock_detach(sk);
 }
@@ -597,6 +629,7 @@ static bool smc_tcp_opened(struct smc_sock *smc)
 		smc_sock_queue(smc);
 		return false;
 	}
+	smc_tcp_reached(smc);
 	/* or SMC was not offered */
 	if (smc->fallback != SMC_DECLINE_NONE)
 		reason = smc->fallback;
@@ -623,6 +656,9 @@ static bool smc_tcp_handle_state(struct smc_sock *smc)
 		/* a client, not a child: only the client has a file */
 		if (sk->sk_socket && (1 << state) & (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT))
 			return smc_tcp_opened(smc);
+		/* not by disconnect(), which clears the port */
+		if (state == TCP_CLOSE && sk->sk_err && inet_sk(sk)->inet_dport)
+			smc_tcp_refused(smc);
 		return true;
 	case SMC_PHASE_HANDSHAKE:
 	case SMC_PHASE_STOPPING:
@@ -841,6 +877,29 @@ static int smc_tcp_conn_request(struct sock *sk, struct sk_buff *skb)
 	return 0;
 }
 
+/* rebuild_header() of TCP's table, with the socket lock; precedes each retransmit of a SYN */
+static int smc_tcp_rebuild_header(struct sock *sk)
+{
+	struct smc_sock *smc = smc_sk(sk);
+
+	if (sk->sk_state == TCP_SYN_SENT && inet_csk(sk)->icsk_retransmits >= SMC_TCP_OFFERS &&
+	    smc && smc->fallback == SMC_DECLINE_NONE) {
+		smc->is_withdrawn = true;
+		smc_option_withdraw(sk);
+	}
+	return smc_option_tcp_af(sk)->rebuild_header(sk);
+}
+
+/* sk_rx_dst_set() of TCP's table, with the socket lock; the first segment is the SYN-ACK */
+static void smc_tcp_rx_dst_set(struct sock *sk, const struct sk_buff *skb)
+{
+	struct smc_sock *smc = smc_sk(sk);
+
+	if (smc && smc->phase == SMC_PHASE_IDLE && tcp_hdr(skb)->syn && tcp_hdr(skb)->ack)
+		smc_option_receive_answer(smc, skb);
+	smc_option_tcp_af(sk)->sk_rx_dst_set(sk, skb);
+}
+
 static void smc_tcp_restore_af(struct sock *sk)
 {
 	const struct inet_connection_sock_af_ops *af = inet_csk(sk)->icsk_af_ops;
@@ -859,7 +918,7 @@ static void smc_tcp_learn_mapped(const struct inet_connection_sock_af_ops *tcp)
 }
 
 /**
- * smc_tcp_follow_connect() - have our functions in the table of a client that offers SMC
+ * smc_tcp_follow_connect() - put our functions into the table of a client that offers SMC
  * @smc: the socket, before TCP's connect() and after it, which may exchange the table
  *
  * Context: Process context, may sleep. Expects the socket lock held.
@@ -870,7 +929,7 @@ void smc_tcp_follow_connect(struct smc_sock *smc)
 	struct smc_option_af *af = &smc_tcp_kind_of(smc->sk)->af;
 
 	sock_owned_by_me(smc->sk);
-	if (!smc_option_is_offered_by_us(smc) ||
+	if (smc->fallback != SMC_DECLINE_NONE ||
 	    icsk->icsk_af_ops->conn_request == smc_tcp_conn_request)
 		return;
 	if (icsk->icsk_af_ops != af->tcp) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The negative cache: hosts whose RDMA path failed, and services that decline SMC.
+ * The negative cache: hosts whose RDMA path failed, and services that decline SMC or that offers do
+ * not reach.
  */
 #include "smc_kunit.h"
 
@@ -149,6 +150,8 @@ static void a_namespace_without_sockets_has_no_memory(struct kunit *test)
 	service_declines(SMC_DECLINE_CNFERR, SMC_PEER_DECLINES);
 	smc_peer_agreed(&service_socket.sk, SERVICE);
 	smc_peer_unanswered(&service_socket.sk, SERVICE);
+	smc_peer_refused(&service_socket.sk, SERVICE, true);
+	smc_peer_reached(&service_socket.sk, SERVICE);
 	KUNIT_EXPECT_FALSE(test, smc_peer_next(&init_net, &pos, &entry));
 	KUNIT_EXPECT_EQ(test, smc_peer_clear(&init_net, NULL, 0), 0U);
 	/* the first socket brings it, the others find it */
@@ -358,6 +361,72 @@ static void a_service_that_agreed_lately_is_remembered_briefly(struct kunit *tes
 	smc_peer_unanswered(&service_socket.sk, SERVICE);
 	peer_age(SMC_PEER_PAUSE_MS);
 	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_PEERNOSMC);
+}
+
+/* A middlebox may refuse SYNs with the option, or drop them. */
+static void a_refused_offer_is_not_repeated_at_once(struct kunit *test)
+{
+	smc_peer_refused(&service_socket.sk, SERVICE, true);
+	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_PEERNOSMC);
+	peer_age(SMC_PEER_PAUSE_MS);
+	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);
+	/* several connections at once */
+	smc_peer_refused(&service_socket.sk, SERVICE, true);
+	smc_peer_refused(&service_socket.sk, SERVICE, true);
+	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_PEERNOSMC);
+	/* without the option it works */
+	smc_peer_reached(&service_socket.sk, SERVICE);
+	peer_age(PEER_MEMORY_MS - 1000);
+	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_PEERNOSMC);
+	/* neither a success nor a failure prolongs it */
+	smc_peer_reached(&service_socket.sk, SERVICE);
+	smc_peer_refused(&service_socket.sk, SERVICE, false);
+	smc_peer_refused(&service_socket.sk, SERVICE, true);
+	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_PEERNOSMC);
+	peer_age(1000);
+	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);
+	/* a connection without an offer proves nothing by itself */
+	smc_peer_refused(&service_socket.sk, SERVICE, false);
+	smc_peer_reached(&service_socket.sk, SERVICE);
+	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);
+}
+
+/* It restarts: connections must not stay on TCP for that. */
+static void a_service_that_refuses_tcp_too_is_offered_smc(struct kunit *test)
+{
+	smc_peer_refused(&service_socket.sk, SERVICE, true);
+	smc_peer_refused(&service_socket.sk, SERVICE, false);
+	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);
+	smc_peer_refused(&service_socket.sk, SERVICE, true);
+	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);
+	peer_age(SMC_PEER_TRUST_MS);
+	smc_peer_refused(&service_socket.sk, SERVICE, true);
+	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_PEERNOSMC);
+	/* and one that has used RDMA lately */
+	smc_peer_agreed(&service_socket.sk, SERVICE);
+	smc_peer_refused(&service_socket.sk, SERVICE, true);
+	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);
+}
+
+static void a_refusal_does_not_replace_what_lasts(struct kunit *test)
+{
+	const struct sockaddr_in other = service_in_same_slot();
+	const struct sockaddr *addr = (const struct sockaddr *)&other;
+
+	smc_peer_unanswered(&service_socket.sk, SERVICE);
+	smc_peer_refused(&service_socket.sk, addr, true);
+	KUNIT_EXPECT_EQ(test, service_recall_at(&other), SMC_DECLINE_NONE);
+	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_PEERNOSMC);
+	peer_age(PEER_MEMORY_MS);
+	smc_peer_refused(&service_socket.sk, addr, true);
+	KUNIT_EXPECT_EQ(test, service_recall_at(&other), SMC_DECLINE_PEERNOSMC);
+	/* one suspicion replaces another; nor does one count as a Decline */
+	smc_peer_refused(&service_socket.sk, SERVICE, true);
+	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_PEERNOSMC);
+	peer_age(SMC_PEER_PAUSE_MS);
+	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);
+	service_declines(SMC_DECLINE_NOSMCRDEV, SMC_PEER_DECLINES - 1);
+	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);
 }
 
 static void a_long_time_ago_is_not_now(struct kunit *test)
@@ -572,6 +641,9 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(a_connection_on_rdma_ends_a_pause_and_is_trusted),
 	KUNIT_CASE(a_service_without_an_answer_is_remembered_at_once),
 	KUNIT_CASE(a_service_that_agreed_lately_is_remembered_briefly),
+	KUNIT_CASE(a_refused_offer_is_not_repeated_at_once),
+	KUNIT_CASE(a_service_that_refuses_tcp_too_is_offered_smc),
+	KUNIT_CASE(a_refusal_does_not_replace_what_lasts),
 	KUNIT_CASE(a_long_time_ago_is_not_now),
 	KUNIT_CASE(reasons_that_pass_do_not_count),
 	KUNIT_CASE(a_policy_of_ipsec_counts_at_either_side),

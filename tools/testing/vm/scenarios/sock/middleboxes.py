@@ -1,25 +1,41 @@
 # SPDX-License-Identifier: GPL-2.0
 """What stands between two hosts costs a connection no more than on TCP, or only the first one.
 
-A BPF program of the client's control group exchanges the address of connect().
+A box drops, refuses or changes packets with TCP options that it does not know; a BPF program of
+the client's control group exchanges the address of connect().
 Afterwards both hosts use TCP where SMC does not work, and only there.
 
-covers: OPT-03 OPT-08
+covers: OPT-03 OPT-08 OPT-12
 """
+import contextlib
 import errno
+import json
 import os
 import socket
 
 import bpf
 from common import serve
-from rawpeer import RawHost
+from rawpeer import ACK, SYN, RawHost
 
 timeout = 90
 PORT = 5410
 GROUP = "/sys/fs/cgroup/middleboxes"
 REPEATER, NOWHERE = "10.43.0.77", "10.43.0.99"
-POLICY = 0x03f00000
+PEERNOSMC, POLICY = 0x03010000, 0x03f00000
 GREETING, REQUEST, ANSWER = b"220 ready\r\n", b"PING\r\n", b"PONG\r\n"
+SYNS = {"proto": "tcp", "frm": "b", "flags": SYN, "nflags": ACK}
+
+
+def greeter(h, port):
+    """Speaks first, then answers one request, of each connection."""
+    ls = h.listen(port)
+    while True:
+        with h.accept(ls) as c, contextlib.suppress(ConnectionResetError):
+            c.sendall(GREETING)
+            h.equal(h.recv_exact(c, len(REQUEST)), REQUEST, "request")
+            c.sendall(ANSWER)
+            # the client closes first
+            c.recv(1)
 
 
 def ask(h, port, times=1, addr=None):
@@ -35,6 +51,17 @@ def ask(h, port, times=1, addr=None):
         except OSError as e:
             out.append(e.errno)
     return out
+
+
+def give_up(h, port):
+    """A connection that the application gives up after a retransmit; then another one."""
+    s = h.socket()
+    s.setblocking(False)
+    h.equal(s.connect_ex((h.config["peer4"], port)), errno.EINPROGRESS, "connect()")
+    h.mark("asked")
+    h.gate("again")
+    s.close()
+    return ask(h, port)
 
 
 def stay(h, port, addr=None):
@@ -74,6 +101,106 @@ def repeater(h, port, times):
     return offers
 
 
+class Box:
+    """A middlebox in front of VM: an nft rule for the packets of PORT, and what its clients do."""
+
+    def __init__(self, t, vm, rule):
+        self.t, self.vm, self.rule = t, vm, rule
+
+    def __enter__(self):
+        self.vm.run("nft add table inet box; nft add chain inet box pre "
+                    "'{ type filter hook input priority -300; }'; "
+                    f"nft add rule inet box pre '{self.rule}'")
+        return self
+
+    def __exit__(self, *_):
+        if self.vm.alive():
+            self.vm.run("nft delete table inet box", check=False)
+
+
+def remembered(t, vm):
+    """What connections of VM use TCP for: (address, port or kind, reason)."""
+    peers = json.loads(t.run_smc(vm, "peers -j").out)["peers"]
+    return [(p["peer_address"], p.get("peer_port", p.get("failure")), p["reason"]) for p in peers]
+
+
+def forget(t):
+    for vm in (t.a, t.b):
+        t.run_smc(vm, "peers flush")
+
+
+def ends(t, half, want, what):
+    t.wait_all(half)
+    t.equal(half.value, want, what)
+
+
+def drops(t, port, **how):
+    """A box drops SYNs with the option: the third one has none, nor have those of the next time."""
+    t.step(drops.__doc__)
+    with Box(t, t.a, f"tcp dport {port} tcp option 254 exists drop"):
+        syns = t.relay.rule(dport=port, **SYNS)
+        ends(t, t.half(t.b, ask, port=port, **how), [0], "connection past the box")
+        t.equal(t.relay.hits(syns)[0], 3, "SYNs")
+        t.check((t.a.ip, port, PEERNOSMC) in remembered(t, t.b), "the service is not remembered")
+        ends(t, t.half(t.b, ask, port=port, times=2, **how), [0, 0], "the next ones")
+        t.equal(t.relay.hits(syns)[0], 5, "SYNs")
+        t.relay.unrule(syns)
+    forget(t)
+
+
+def drops_and_gives_up(t, port):
+    """The same with an application that does not wait so long."""
+    t.step(drops_and_gives_up.__doc__)
+    with Box(t, t.a, f"tcp dport {port} tcp option 254 exists drop"):
+        syns = t.relay.rule(dport=port, **SYNS)
+        c = t.half(t.b, give_up, port=port)
+        t.wait(lambda: t.relay.hits(syns)[0] >= 2, "a retransmit", 20)
+        c.gate("again")
+        ends(t, c, [0], "the second connection")
+        t.check((t.a.ip, port, PEERNOSMC) in remembered(t, t.b), "the service is not remembered")
+        t.relay.unrule(syns)
+    forget(t)
+
+
+def late_answer(t, port):
+    """SYN-ACKs are lost for so long that the client has withdrawn its offer: it is SMC."""
+    t.step(late_answer.__doc__)
+    lost = t.relay.rule(proto="tcp", frm="a", sport=port, flags=SYN | ACK, drop=1)
+    syns = t.relay.rule(dport=port, **SYNS)
+    c = t.half(t.b, stay, port=port)
+    t.wait(lambda: t.relay.hits(syns)[0] >= 3, "the third SYN", 20)
+    t.relay.unrule(lost)
+    t.expect_all("connected", c)
+    for vm in (t.a, t.b):
+        t.mode(vm, "SMC-R", port)
+    c.gate("ask")
+    t.wait_all(c)
+    t.relay.unrule(syns)
+    t.equal(remembered(t, t.b), [], "services that are remembered")
+
+
+def refuses(t, port):
+    """A box refuses SYNs with the option."""
+    t.step(refuses.__doc__)
+    with Box(t, t.a, f"tcp dport {port} tcp option 254 exists reject with tcp reset"):
+        ends(t, t.half(t.b, ask, port=port, times=3), [errno.ECONNREFUSED, 0, 0], "connections")
+        t.check((t.a.ip, port, PEERNOSMC) in remembered(t, t.b), "the service is not remembered")
+    forget(t)
+
+
+def is_down(t, port):
+    """A service that is down refuses both, and gets SMC once it is up."""
+    t.step(is_down.__doc__)
+    ends(t, t.half(t.b, ask, port=port, times=5), [errno.ECONNREFUSED] * 5, "no service")
+    s = t.half(t.a, serve, port=port, count=1)
+    s.expect("listening")
+    c = t.half(t.b, stay, port=port)
+    t.expect_all("connected", c)
+    t.mode(t.b, "SMC-R", port)
+    c.gate("ask")
+    t.wait_all(c, s)
+
+
 def redirects(t, port):
     """A BPF program exchanges the address: memory and policy are asked for the final one."""
     t.step(redirects.__doc__)
@@ -109,9 +236,22 @@ def run(t):
     for vm in (t.a, t.b):
         t.set(vm, peer_memory_ms=60000)
     t.b.run("mountpoint -q /sys/fs/cgroup || mount -t cgroup2 none /sys/fs/cgroup")
+    s = t.half(t.a, greeter, port=PORT)
+    s.expect("listening")
     try:
+        drops(t, PORT)
+        drops(t, PORT, ipv=6, addr=f"::ffff:{t.a.ip}")
+        drops_and_gives_up(t, PORT)
+        refuses(t, PORT)
+        is_down(t, PORT + 1)
+        s2 = t.half(t.a, serve, port=PORT + 2, count=1)
+        s2.expect("listening")
+        late_answer(t, PORT + 2)
+        t.wait_all(s2)
         redirects(t, PORT + 3)
     finally:
+        s.kill()
+        s.wait(check=False)
         for vm in (t.a, t.b):
             if vm.alive():
                 t.run_smc(vm, "policy flush")
