@@ -11,7 +11,7 @@
 
 #include "smc.h"
 
-static const char * const failures[] = { "host", "host, once up", "route to host" };
+static const char * const failures[] = { "host", "host, once up", "route to host", "client" };
 
 static const struct field peer_fields[] = {
 	{ SMC_NLA_EVENT_PEER_ADDR, "peer_address", "PEER", 24, FIELD_ADDRESS },

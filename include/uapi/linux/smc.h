@@ -492,6 +492,7 @@ enum smc_peer_condition {
 	SMC_PEER_NO_PATH	= 0,	/* not known to have worked */
 	SMC_PEER_LOST_PATH	= 1,	/* it carried a link group */
 	SMC_PEER_NO_ROUTE	= 2,	/* only the routed path; another one is in use */
+	SMC_PEER_NO_PROPOSAL	= 3,	/* as a client it sends none after the TCP option */
 };
 
 /*

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Negative cache: hosts whose RDMA path failed, and services that decline SMC or that offers do not
- * reach. Connections to either use TCP at once until the entry expires.
+ * Negative cache: hosts whose RDMA path failed, services that decline SMC or that offers do not
+ * reach, and clients that send no Proposal. Connections use TCP at once until the entry expires.
  *
  * Hosts:
  *   A blocked UDP port, an MTU hole or a cut path costs a connection seconds of handshake, so one
@@ -26,6 +26,10 @@
  *   service is an address and a port, with the socket's choice of path, since a host may have
  *   several. Several hosts may share one address: after a connection that used RDMA, Declines do
  *   not count for some time. Only reasons that apply to the next connection count.
+ *
+ * Clients:
+ *   A middlebox may remove the option from SYN-ACKs. The client is TCP then, and this host waits
+ *   for its Proposal. A host that sent none twice in a row gets no option.
  *
  * An entry ends early when a change of the local RNICs may have removed the cause.
  */
@@ -52,8 +56,8 @@
 #define SMC_PEER_TRUST_MS	10000	/* after a connection that used RDMA */
 
 /**
- * struct smc_peer_slot - a host or a service
- * @id: keyed hash of its name; odd for services, so that hosts and services use different slots
+ * struct smc_peer_slot - a host, a service or a client
+ * @id: keyed hash of its name; even for hosts only, which so have slots of their own
  * @addr: its address, IPv4 mapped, for people
  * @port: of a service, for people
  * @reason: why the last connection became TCP
@@ -61,7 +65,7 @@
  * @changes: smc_ib_changes() at that time
  * @max_age_ms: limit of the entry's age, together with the present peer_memory_ms
  * @since: jiffies of the last failure, or of the last success where @failures is 0
- * @failure: of a host; &enum smc_peer_failure
+ * @failure: of a host or client; &enum smc_peer_failure
  * @is_suspect: of a service: a SYN with the option had no answer or was refused
  * @failures: number in a row; connections use TCP from SMC_PEER_DECLINES on, which a host
  *	      reaches at once
@@ -160,6 +164,12 @@ static struct smc_peer_memory *smc_peer_memory_of(const struct net *net)
 {
 	/* pairs with cmpxchg() in smc_peer_prepare() */
 	return smp_load_acquire(&smc_net(net)->peer_memory);
+}
+
+/* Of another length than the name of a service. */
+static u64 smc_peer_client_id(const struct smc_peer_memory *mem, const struct in6_addr *peer)
+{
+	return siphash(peer, sizeof(*peer), &mem->key) | 1;
 }
 
 static u64 smc_peer_host_id(const struct smc_peer_memory *mem, const struct in6_addr *peer)
@@ -593,6 +603,86 @@ enum smc_decline smc_peer_recall_service(const struct sock *tsk, const struct so
 	*diagnosis = slot.diagnosis;
 	*age_ms = smc_peer_age_ms(&slot);
 	return slot.reason;
+}
+
+/* Return: true if it is not the first in a row. */
+static bool smc_peer_count_silence(struct net *net, struct smc_peer_memory *mem,
+				   const struct in6_addr *peer, unsigned int age_ms)
+{
+	u64 id = smc_peer_client_id(mem, peer);
+	struct smc_peer_slot *slot = smc_peer_find_slot(mem, id);
+	int failures = 1;
+
+	guard(spinlock_bh)(&mem->lock);
+	if (slot->id == id && slot->failures && !smc_peer_is_stale(net, slot))
+		failures = SMC_PEER_DECLINES;
+	*slot = (struct smc_peer_slot){
+		.id = id, .addr = *peer, .reason = SMC_DECLINE_PEERNOSMC,
+		.changes = smc_ib_changes(), .max_age_ms = age_ms, .since = jiffies,
+		.failure = SMC_PEER_CLIENT, .failures = failures,
+	};
+	return failures == SMC_PEER_DECLINES;
+}
+
+/**
+ * smc_peer_silent() - note that a client with the TCP option sent no Proposal
+ * @net: the namespace
+ * @peer: its IP address, IPv4 mapped
+ *
+ * It sent nothing, or the bytes of an application. The cache is bounded.
+ *
+ * Context: Any context but hard interrupt.
+ */
+void smc_peer_silent(struct net *net, const struct in6_addr *peer)
+{
+	struct smc_peer_memory *mem = smc_peer_memory_of(net);
+	unsigned int age_ms = READ_ONCE(smc_net(net)->set.peer_memory_ms);
+
+	if (!mem || !age_ms || !smc_peer_count_silence(net, mem, peer, age_ms))
+		return;
+	smc_stat_inc(net, SMC_STAT_PEER_REMEMBERED);
+	trace_smc_peer_failed(net, peer, SMC_DECLINE_PEERNOSMC, age_ms);
+}
+
+/**
+ * smc_peer_proposed() - note that a client sent a Proposal
+ * @net: the namespace
+ * @peer: its IP address, IPv4 mapped
+ *
+ * Context: Any context but hard interrupt.
+ */
+void smc_peer_proposed(struct net *net, const struct in6_addr *peer)
+{
+	struct smc_peer_memory *mem = smc_peer_memory_of(net);
+	struct smc_peer_slot *slot;
+	u64 id;
+
+	if (!mem)
+		return;
+	id = smc_peer_client_id(mem, peer);
+	slot = smc_peer_find_slot(mem, id);
+	/* most clients have no entry: take no lock for them */
+	if (data_race(slot->id) != id)
+		return;
+	guard(spinlock_bh)(&mem->lock);
+	if (slot->id == id)
+		memset(slot, 0, sizeof(*slot));
+}
+
+/**
+ * smc_peer_recall_client() - check whether a client sends no Proposals
+ * @net: the namespace
+ * @peer: its IP address, IPv4 mapped
+ *
+ * Context: Any context but hard interrupt.
+ * Return: true if its SYNs are to be answered without the TCP option.
+ */
+bool smc_peer_recall_client(struct net *net, const struct in6_addr *peer)
+{
+	struct smc_peer_memory *mem = smc_peer_memory_of(net);
+	struct smc_peer_slot slot;
+
+	return mem && smc_peer_look_up(net, mem, smc_peer_client_id(mem, peer), &slot);
 }
 
 /* Expects the lock held. Return: true if connections use TCP for the entry. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Negative cache: hosts whose RDMA path failed, and services that decline SMC or that offers do not
- * reach.
+ * Negative cache: hosts whose RDMA path failed, services that decline SMC or that offers do not
+ * reach, and clients that send no Proposal.
  */
 #ifndef SMC_PEER_H
 #define SMC_PEER_H
@@ -19,13 +19,14 @@ enum smc_peer_failure {
 	SMC_PEER_FIRST_CONTACT,	/* a path that is not known to have worked */
 	SMC_PEER_HAS_WORKED,	/* a path that carried a link group */
 	SMC_PEER_ROUTED_PATH,	/* only the routed path; another one is in use */
+	SMC_PEER_CLIENT,	/* no path: as a client the host sends no Proposal */
 };
 
 /**
  * struct smc_peer_entry - a host or service to which connections use TCP
  * @addr: address, IPv4 mapped
- * @port: of a service; 0 for a host
- * @failure: of a host: &enum smc_peer_failure
+ * @port: of a service; 0 for a host or client
+ * @failure: of a host or client: &enum smc_peer_failure
  * @reason: why the last connection became TCP
  * @diagnosis: code of the service's Decline, if any
  * @age_ms: time since then
@@ -60,6 +61,10 @@ void smc_peer_reached(const struct sock *tsk, const struct sockaddr *addr);
 void smc_peer_agreed(const struct sock *tsk, const struct sockaddr *addr);
 enum smc_decline smc_peer_recall_service(const struct sock *tsk, const struct sockaddr *addr,
 					 u32 *diagnosis, u32 *age_ms);
+
+void smc_peer_silent(struct net *net, const struct in6_addr *peer);
+void smc_peer_proposed(struct net *net, const struct in6_addr *peer);
+bool smc_peer_recall_client(struct net *net, const struct in6_addr *peer);
 
 bool smc_peer_next(struct net *net, unsigned int *pos, struct smc_peer_entry *entry);
 unsigned int smc_peer_clear(struct net *net, const struct in6_addr *addr, u16 port);

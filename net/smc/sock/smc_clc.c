@@ -7,8 +7,8 @@
  * time, and is the only reader of the socket meanwhile. The options of the socket neither
  * change nor apply.
  *
- * Error handling: after any errno but -EAGAIN the TCP connection is unusable for CLC and
- * for fallback, since part of a message may be read or written; the caller ends it (RFC
+ * Error handling: after any errno but -EAGAIN and -ENOMSG the TCP connection is unusable for
+ * CLC and for fallback, since part of a message may be read or written; the caller ends it (RFC
  * 7609 C.5, C.6). A message that requires a Decline is no error but returns a reason.
  */
 #include <linux/skbuff.h>
@@ -84,6 +84,26 @@ static int clc_peek(const struct sock *sk, u8 *buf, size_t len)
 	return done;
 }
 
+/*
+ * Compare the beginning of a message byte by byte as it comes; all stay in TCP's queue. @rx: empty,
+ * used as a buffer. Return: 0 with a whole header, or the errno of smc_clc_recv().
+ */
+static int clc_check_begin(struct sock *sk, struct smc_clc_rx *rx, u8 expected)
+{
+	const struct smc_clc_hdr_wire *hdr = (const void *)rx->bytes;
+	const __be32 eye_catcher = cpu_to_be32(SMC_EYE_SMCR);
+	size_t n = clc_peek(sk, rx->bytes, SMC_CLC_HDR_LEN);
+
+	if (memcmp(rx->bytes, &eye_catcher, min(n, sizeof(eye_catcher))))
+		return -ENOMSG;
+	if (n >= offsetofend(struct smc_clc_hdr_wire, type) &&
+	    (hdr->type >= BITS_PER_BYTE || !(expected & SMC_CLC_EXPECT(hdr->type))))
+		return -EPROTO;
+	if (n == SMC_CLC_HDR_LEN)
+		return 0;
+	return clc_has_ended(sk) ? sock_error(sk) ?: -ECONNRESET : -EAGAIN;
+}
+
 /* Read until @rx has @end bytes, never more. */
 static int clc_read(struct sock *sk, struct smc_clc_rx *rx, u16 end)
 {
@@ -110,14 +130,14 @@ static int clc_read(struct sock *sk, struct smc_clc_rx *rx, u16 end)
  *	(ERR-17); then only the type of @msg is valid
  *
  * Takes exactly the bytes of the message; what follows is the application's (CLC-11).
- * Anything that cannot begin an expected message is refused at once (CLC-07, ERR-15,
- * ERR-16). RFC 7609 3.2, C.5, C.6.
+ * Anything that cannot begin an expected message is refused at its first wrong byte (CLC-07,
+ * ERR-15, ERR-16). RFC 7609 3.2, C.5, C.6.
  *
  * Context: Process context. Expects the lock of @sk held.
  * Return: 0; -EAGAIN while bytes are missing; -ECONNRESET if the peer closed or reset the
- * connection or this side shut it down; -EPROTO for a malformed or unexpected message or
- * other data; or TCP's error at the end of the connection, such as -EHOSTUNREACH or
- * -ECONNABORTED.
+ * connection or this side shut it down; -ENOMSG for bytes that begin no CLC message, which stay
+ * in TCP's queue; -EPROTO for a malformed or unexpected message; or TCP's error at the end of
+ * the connection, such as -EHOSTUNREACH or -ECONNABORTED.
  */
 int smc_clc_recv(struct sock *sk, struct smc_clc_rx *rx,
 		 struct smc_clc_msg *msg, u8 expected,
@@ -129,11 +149,12 @@ int smc_clc_recv(struct sock *sk, struct smc_clc_rx *rx,
 
 	sock_owned_by_me(sk);
 	*refused = SMC_DECLINE_NONE;
-	ret = clc_read(sk, rx, SMC_CLC_HDR_LEN);
+	ret = rx->done ? 0 : clc_check_begin(sk, rx, expected);
+	if (!ret)
+		ret = clc_read(sk, rx, SMC_CLC_HDR_LEN);
 	if (ret)
 		return ret;
-	if (smc_clc_peek(rx->bytes, &len, &type) != SMC_CLC_OK ||
-	    !(expected & SMC_CLC_EXPECT(type)))
+	if (smc_clc_peek(rx->bytes, &len, &type) != SMC_CLC_OK)
 		return -EPROTO;
 	ret = clc_read(sk, rx, len);
 	if (ret)

@@ -61,6 +61,7 @@ enum hs_limit {
 	HS_UNTIMED,	/* does not wait, or the timers of LLC bound it */
 	HS_FULL,	/* the time of a CLC message, TMR-01 */
 	HS_HALF,	/* half of it: the peer waits as long for our message */
+	HS_PROPOSAL,	/* the same, but longer with a slow or unknown round trip */
 	HS_BRIEF,	/* for a neighbour that the handshake can do without */
 };
 
@@ -99,10 +100,13 @@ static bool hs_lock(struct smc_hs *hs)
 	return !hs->is_locked_out;
 }
 
+/* Retransmission timeouts of TCP for a Proposal; one second each while no round trip is known. */
+#define SMC_HS_PROPOSAL_RTOS	8
+
 /* Time limit of the current step in jiffies, 0 for none. */
 static unsigned long hs_limit_jiffies(const struct smc_hs *hs, enum hs_limit limit)
 {
-	unsigned long full;
+	unsigned long full, time;
 
 	full = msecs_to_jiffies(READ_ONCE(smc_net(hs->net)->set.clc_timeout_ms));
 	switch (limit) {
@@ -110,6 +114,9 @@ static unsigned long hs_limit_jiffies(const struct smc_hs *hs, enum hs_limit lim
 		return full;
 	case HS_HALF:
 		return full / 2;
+	case HS_PROPOSAL:
+		time = READ_ONCE(inet_csk(hs->smc->sk)->icsk_rto);
+		return clamp(time * SMC_HS_PROPOSAL_RTOS, full / 2, full);
 	case HS_BRIEF:
 		return min(full / 2, msecs_to_jiffies(SMC_ROUTE_NEIGHBOUR_MS));
 	default:
@@ -181,6 +188,11 @@ static enum smc_hs_outcome hs_recv(struct smc_hs *hs, enum smc_clc_type type)
 	release_sock(hs->smc->sk);
 	if (rc == -EAGAIN)
 		return SMC_HS_WAIT;
+	/* the client is TCP, and we sent nothing that it could take for payload; protocol.md */
+	if (rc == -ENOMSG && type == SMC_CLC_PROPOSAL)
+		return smc_hs_to_tcp(hs, SMC_DECLINE_PEERNOSMC);
+	if (rc == -ENOMSG)
+		rc = -EPROTO;
 	hs_count_rx(hs, rc);
 	/* the application sees a malformed message as a reset, SEC-08 */
 	if (rc)
@@ -976,7 +988,7 @@ static const struct hs_row hs_server[] = {
 	/* step		       Decline	 undo		    event    limit    on timeout */
 	/* 1. did both sides offer SMC-R? TCP reports it with the child, 3.5.1.1, OPT-10 */
 	/* 2. Proposal; RDMA port; common subnet, or a route; 3.5.1.2 */
-	{ hs_server_proposal,  HS_YES,   NULL,              HS_PEER, HS_FULL, hs_late_message },
+	{ hs_server_proposal,  HS_YES,   NULL,              HS_PEER, HS_PROPOSAL, hs_late_message },
 	{ hs_server_port,      HS_YES,   smc_hs_put_port },
 	{ smc_hs_find_detour,  HS_YES,   NULL,              HS_POLL, HS_BRIEF, smc_hs_late_detour },
 	{ smc_hs_server_route, HS_YES,   NULL,              HS_POLL, HS_HALF, smc_hs_late_route },
@@ -1091,13 +1103,25 @@ static bool hs_is_unanswered(const struct smc_hs *hs)
 	return hs->err == -ECONNRESET || hs->err == -EPIPE || hs->err == -ETIMEDOUT;
 }
 
+/* A client that closed early, or sent a malformed message, proves nothing. */
+static void hs_note_client(struct smc_hs *hs)
+{
+	bool is_silent = hs->err == -ETIMEDOUT && !hs->half.done;
+	bool is_tcp = hs->outcome == SMC_HS_TCP && hs->reason == SMC_DECLINE_PEERNOSMC;
+	struct in6_addr peer;
+
+	smc_peer_addr(hs->smc->sk, &peer);
+	if (hs_current_row(hs)->step != hs_server_proposal)
+		smc_peer_proposed(hs->net, &peer);
+	else if (is_silent || is_tcp)
+		smc_peer_silent(hs->net, &peer);
+}
+
 static void hs_note_service(struct smc_hs *hs)
 {
 	const struct smc_sock *smc = hs->smc;
 	const struct sockaddr *addr = (const struct sockaddr *)&hs->server;
 
-	if (hs->role == SMC_ROLE_SERVER)
-		return;
 	if (hs->outcome == SMC_HS_SMC)
 		smc_peer_agreed(smc->sk, addr);
 	else if (hs->outcome == SMC_HS_TCP)
@@ -1110,7 +1134,10 @@ static void hs_end(struct smc_hs *hs, enum smc_hs_outcome out)
 {
 	hs_unwatch(hs);
 	WRITE_ONCE(hs->outcome, out);
-	hs_note_service(hs);
+	if (hs->role == SMC_ROLE_SERVER)
+		hs_note_client(hs);
+	else
+		hs_note_service(hs);
 	trace_smc_handshake(hs->smc, hs->role == SMC_ROLE_SERVER, out, hs->reason, hs->err);
 	hs_unwind(hs);
 	smc_hs_finish(hs);
@@ -1235,7 +1262,7 @@ bool smc_hs_begin_server(struct smc_sock *smc, struct smc_child *child)
 		return false;
 	}
 	WRITE_ONCE(smc->child, child);
-	smc_sock_queue_delayed(smc, hs_limit_jiffies(smc->hs, HS_FULL));
+	smc_sock_queue_delayed(smc, hs_limit_jiffies(smc->hs, HS_PROPOSAL));
 	if (smc_hs_tcp_has_input(sk))
 		smc_sock_queue(smc);
 	smc_listener_count(child, SMC_HS_CHILD_BYTES + sizeof(struct smc_conn),

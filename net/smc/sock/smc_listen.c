@@ -52,8 +52,10 @@ static bool smc_listen_withholds_smc(const struct sock *sk)
 	withholds = !listener || READ_ONCE(smc->fallback) != SMC_DECLINE_NONE ||
 		      !smc_ib_has_device() || smc_listen_is_congested(smc, listener);
 	rcu_read_unlock();
-	return withholds || (smc_tcp_syn_peer(&peer) &&
-			     smc_policy_apply(sk, SMC_POLICY_LISTEN, &peer, inet_sk(sk)->inet_num));
+	if (withholds || !smc_tcp_syn_peer(&peer))
+		return withholds;
+	return smc_peer_recall_client(sock_net(sk), &peer) ||
+	       smc_policy_apply(sk, SMC_POLICY_LISTEN, &peer, inet_sk(sk)->inet_num);
 }
 
 /* Why a connection without the option is TCP. @sk: the connection, from TCP's queue */

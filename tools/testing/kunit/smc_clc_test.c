@@ -273,8 +273,45 @@ static void err_15_application_data_is_refused(struct kunit *test)
 	struct smc_clc_msg msg;
 
 	KUNIT_ASSERT_EQ(test, 8, clc_far_send(pair, "GET / HT", 8));
-	KUNIT_EXPECT_EQ(test, -EPROTO,
+	KUNIT_EXPECT_EQ(test, -ENOMSG,
 			clc_recv_soon(pair, &rx, &msg, CLC_ANY, &refused));
+}
+
+/* Shorter than a header, and it stays for the application. */
+static void err_15_the_first_wrong_byte_is_refused(struct kunit *test)
+{
+	static const struct {
+		u8 bytes[6];
+		u8 len;
+		int rc;
+	} rows[] = {
+		{ "G", 1, -ENOMSG },
+		{ "GET /", 5, -ENOMSG },
+		{ { 0xe2, 0xd4, 0xc3, 'x' }, 4, -ENOMSG },
+		{ { 0xe2, 0xd4, 0xc3, 0xd9, SMC_CLC_PROPOSAL }, 5, -EPROTO },
+		{ { 0xe2, 0xd4, 0xc3, 0xd9, 0 }, 5, -EPROTO },
+		{ { 0xe2, 0xd4, 0xc3, 0xd9, 0xff }, 5, -EPROTO },
+		{ { 0xe2 }, 1, -EAGAIN },
+		{ { 0xe2, 0xd4, 0xc3, 0xd9, SMC_CLC_ACCEPT, 0 }, 6, -EAGAIN },
+	};
+	struct clc_pair *pair = test->priv;
+	static struct smc_clc_rx rx;	/* too large for a stack */
+	enum smc_decline refused;
+	struct smc_clc_msg msg;
+	u8 bytes[6];
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		KUNIT_ASSERT_EQ(test, rows[i].len,
+				clc_far_send(pair, rows[i].bytes, rows[i].len));
+		KUNIT_EXPECT_TRUE(test, clc_has_come(pair->near->sk, rows[i].len));
+		KUNIT_EXPECT_EQ_MSG(test, rows[i].rc,
+				    clc_recv_now(pair, &rx, &msg, SMC_CLC_EXPECT(SMC_CLC_ACCEPT),
+						 &refused), "row %d", i);
+		KUNIT_EXPECT_EQ(test, 0, rx.done);
+		KUNIT_ASSERT_EQ(test, rows[i].len, clc_read_all(pair->near, bytes, rows[i].len));
+		KUNIT_EXPECT_MEMEQ(test, bytes, rows[i].bytes, rows[i].len);
+	}
 }
 
 static void err_16_bad_trailer(struct kunit *test)
@@ -337,6 +374,12 @@ static void clc_02_message_in_pieces(struct kunit *test)
 
 	for (i = 0; i < 27; i++) {
 		KUNIT_ASSERT_EQ(test, 1, clc_far_send(pair, clc_decline_bytes + i, 1));
+		/* the header stays in TCP's queue until it is complete */
+		if (i < 7) {
+			KUNIT_ASSERT_TRUE(test, clc_has_come(pair->near->sk, i + 1));
+			KUNIT_ASSERT_EQ(test, 0, clc_gather(pair, &rx, &msg, 0));
+			continue;
+		}
 		KUNIT_ASSERT_EQ(test, i + 1, clc_gather(pair, &rx, &msg, i + 1));
 	}
 	KUNIT_ASSERT_EQ(test, 1, clc_far_send(pair, clc_decline_bytes + i, 1));
@@ -610,6 +653,7 @@ static struct kunit_case smc_clc_cases[] = {
 	KUNIT_CASE(clc_11_dcln_03_data_behind_a_message_stays),
 	KUNIT_CASE(clc_07_err_15_unexpected_type),
 	KUNIT_CASE(err_15_application_data_is_refused),
+	KUNIT_CASE(err_15_the_first_wrong_byte_is_refused),
 	KUNIT_CASE(err_16_bad_trailer),
 	KUNIT_CASE(err_17_unknown_version_is_a_reason_not_an_error),
 	KUNIT_CASE(err_14_a_silent_peer_delays_no_other_handshake),

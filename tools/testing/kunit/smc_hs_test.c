@@ -39,7 +39,7 @@ static struct smc_pernet table_net;
 /* The cleanup steps in order; the Declines sent; the message of the peer. */
 static char table_log[128];
 static unsigned int table_nr_declines, table_nr_steps, table_nr_queued, table_nr_late;
-static unsigned int table_nr_unanswered;
+static unsigned int table_nr_unanswered, table_nr_proposed, table_nr_silent;
 static unsigned int table_nr_prepared, table_nr_checked;
 static bool table_if_quiet, table_has_payload, table_is_acked, table_is_over;
 static bool table_is_owned, table_is_locked, table_has_no_memory;
@@ -314,6 +314,8 @@ static void table_peer_addr(const struct sock *sk, struct in6_addr *peer)
 #define smc_peer_agreed			table_agreed
 #define smc_peer_declined(...)		((void)0)
 #define smc_peer_unanswered(...)	(table_nr_unanswered++)
+#define smc_peer_proposed(...)		(table_nr_proposed++)
+#define smc_peer_silent(...)		(table_nr_silent++)
 #define smc_path_local_host(...)	((void)0)
 #define smc_path_local_id(...)		((void)0)
 #define smc_path_may_be_local(...)	false
@@ -460,6 +462,8 @@ static struct smc_hs *table_reach(struct kunit *test, enum smc_role role, unsign
 	table_nr_queued = 0;
 	table_nr_late = 0;
 	table_nr_unanswered = 0;
+	table_nr_proposed = 0;
+	table_nr_silent = 0;
 	table_nr_prepared = 0;
 	table_delay = TABLE_UNARMED;
 	return hs;
@@ -817,6 +821,76 @@ static void a_proposal_has_its_time(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hs->err, -ETIMEDOUT);
 }
 
+/* TMR-01: on a fast path half of it, on a slow or unknown one more. */
+static void a_proposal_is_awaited_by_the_round_trip(struct kunit *test)
+{
+	struct smc_hs *hs = table_reach(test, SMC_ROLE_SERVER, SERVER_PROPOSAL, false);
+	unsigned long full = msecs_to_jiffies(TABLE_MS);
+	struct table_lab *lab = test->priv;
+	u32 *rto = &lab->tp.inet_conn.icsk_rto;
+
+	*rto = 1;
+	KUNIT_EXPECT_EQ(test, hs_limit_jiffies(hs, HS_PROPOSAL), full / 2);
+	*rto = full / 10;
+	KUNIT_EXPECT_EQ(test, hs_limit_jiffies(hs, HS_PROPOSAL), full / 10 * 8);
+	*rto = full;
+	KUNIT_EXPECT_EQ(test, hs_limit_jiffies(hs, HS_PROPOSAL), full);
+}
+
+/* A server that waits for the Proposal, and reads @rc. */
+static struct smc_hs *table_await_proposal(struct kunit *test, int rc, long waited)
+{
+	struct smc_hs *hs = table_reach(test, SMC_ROLE_SERVER, SERVER_PROPOSAL, false);
+
+	hs->since -= waited;
+	table_recv_rc = rc;
+	hs_run(hs);
+	return hs;
+}
+
+/* ERR-15, ERR-16: bytes of the application, before we sent anything. */
+static void a_client_without_a_proposal_is_tcp(struct kunit *test)
+{
+	struct smc_hs *hs = table_await_proposal(test, -ENOMSG, 0);
+
+	KUNIT_EXPECT_EQ(test, hs->outcome, SMC_HS_TCP);
+	KUNIT_EXPECT_EQ(test, hs->reason, SMC_DECLINE_PEERNOSMC);
+	KUNIT_EXPECT_EQ(test, table_nr_declines, 0);
+	KUNIT_EXPECT_EQ(test, table_nr_silent, 1);
+	hs = table_await_proposal(test, -EPROTO, 0);
+	KUNIT_EXPECT_EQ(test, hs->outcome, SMC_HS_FAILED);
+	KUNIT_EXPECT_EQ(test, table_nr_silent, 0);
+
+	/* later on the peer has a message of ours */
+	hs = table_reach(test, SMC_ROLE_SERVER, SERVER_CONFIRM, false);
+	table_recv_rc = -ENOMSG;
+	hs_run(hs);
+	KUNIT_EXPECT_EQ(test, hs->outcome, SMC_HS_FAILED);
+	KUNIT_EXPECT_EQ(test, hs->err, -ECONNRESET);
+	KUNIT_EXPECT_EQ(test, table_nr_silent, 0);
+	KUNIT_EXPECT_EQ(test, table_nr_proposed, 1);
+}
+
+/* Not one that closed early, or that sent a part. */
+static void a_silent_client_is_noted(struct kunit *test)
+{
+	long full = msecs_to_jiffies(TABLE_MS);
+	struct smc_hs *hs;
+
+	table_await_proposal(test, -EAGAIN, full);
+	KUNIT_EXPECT_EQ(test, table_nr_silent, 1);
+	table_await_proposal(test, -ECONNRESET, 0);
+	KUNIT_EXPECT_EQ(test, table_nr_silent, 0);
+	hs = table_reach(test, SMC_ROLE_SERVER, SERVER_PROPOSAL, false);
+	hs->half.done = SMC_CLC_HDR_LEN;
+	table_recv_rc = -EAGAIN;
+	hs->since -= full;
+	hs_run(hs);
+	KUNIT_EXPECT_EQ(test, hs->err, -ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, table_nr_silent, 0);
+	KUNIT_EXPECT_EQ(test, table_nr_proposed, 0);
+}
+
 /* The next row has its own limit; no event reports a neighbour, so the timer polls. */
 static void a_step_that_is_late_may_go_on(struct kunit *test)
 {
@@ -1067,6 +1141,9 @@ static struct kunit_case table_cases[] = {
 	KUNIT_CASE(a_message_has_its_time),
 	KUNIT_CASE(a_service_without_any_answer_is_noted),
 	KUNIT_CASE(a_proposal_has_its_time),
+	KUNIT_CASE(a_proposal_is_awaited_by_the_round_trip),
+	KUNIT_CASE(a_client_without_a_proposal_is_tcp),
+	KUNIT_CASE(a_silent_client_is_noted),
 	KUNIT_CASE(a_step_that_is_late_may_go_on),
 	KUNIT_CASE(a_step_that_is_late_may_wait_on),
 	KUNIT_CASE(a_step_repeats_its_check_after_it_joined_the_queue),

@@ -125,7 +125,7 @@ static bool listen_has_rnic;
 
 /* What the policy says, and whether TCP answers a SYN. */
 static enum smc_decline listen_policy;
-static bool listen_has_syn;
+static bool listen_has_syn, listen_is_silent;
 static unsigned int listen_nr_asked;
 
 static enum smc_decline listen_ask_policy(const struct sock *sk, enum smc_policy_side side,
@@ -147,6 +147,11 @@ static bool listen_get_syn(struct in6_addr *peer)
 	return listen_has_syn;
 }
 
+static bool listen_recall_client(struct net *net, const struct in6_addr *peer)
+{
+	return listen_is_silent;
+}
+
 #define smc_child_drop listen_drop
 #define smc_child_drop_all(...) ((void)0)
 #define smc_child_make_room(...) ((void)listen_nr_room++)
@@ -154,6 +159,7 @@ static bool listen_get_syn(struct in6_addr *peer)
 #define smc_hs_begin_server listen_begin_server
 #define smc_ib_has_device() listen_has_rnic
 #define smc_listener_new listen_new_listener
+#define smc_peer_recall_client listen_recall_client
 #define smc_policy_apply listen_ask_policy
 #define smc_policy_peek listen_peek_policy
 #define smc_sock_lock_work listen_lock
@@ -214,6 +220,7 @@ static int listen_init(struct kunit *test)
 	listen_has_rnic = true;
 	listen_policy = SMC_DECLINE_NONE;
 	listen_has_syn = false;
+	listen_is_silent = false;
 	listen_minds = false;
 	test->priv = lab;
 	return 0;
@@ -458,6 +465,10 @@ static void opt_08_smc_is_offered_as_long_as_there_is_no_reason_not_to(struct ku
 	listen_has_rnic = true;
 	listen_policy = SMC_DECLINE_NONE;
 	KUNIT_EXPECT_FALSE(test, smc_listen_withholds_smc(sk));
+	KUNIT_EXPECT_EQ(test, listen_nr_asked, 2U);
+	/* a client whose connections bring no Proposal */
+	listen_is_silent = true;
+	KUNIT_EXPECT_TRUE(test, smc_listen_withholds_smc(sk));
 	KUNIT_EXPECT_EQ(test, listen_nr_asked, 2U);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The negative cache: hosts whose RDMA path failed, and services that decline SMC or that offers do
- * not reach.
+ * The negative cache: hosts whose RDMA path failed, services that decline SMC or that offers do
+ * not reach, and clients that send no Proposal.
  */
 #include "smc_kunit.h"
 
@@ -152,6 +152,9 @@ static void a_namespace_without_sockets_has_no_memory(struct kunit *test)
 	smc_peer_unanswered(&service_socket.sk, SERVICE);
 	smc_peer_refused(&service_socket.sk, SERVICE, true);
 	smc_peer_reached(&service_socket.sk, SERVICE);
+	smc_peer_silent(&init_net, &peer_a);
+	smc_peer_proposed(&init_net, &peer_a);
+	KUNIT_EXPECT_FALSE(test, smc_peer_recall_client(&init_net, &peer_a));
 	KUNIT_EXPECT_FALSE(test, smc_peer_next(&init_net, &pos, &entry));
 	KUNIT_EXPECT_EQ(test, smc_peer_clear(&init_net, NULL, 0), 0U);
 	/* the first socket brings it, the others find it */
@@ -429,6 +432,49 @@ static void a_refusal_does_not_replace_what_lasts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);
 }
 
+/* A middlebox may take the option off SYN-ACKs. */
+static void a_client_without_proposals_is_remembered(struct kunit *test)
+{
+	struct in6_addr other = peer_a;
+	struct smc_peer_entry entry;
+	unsigned int pos = 0;
+
+	other.s6_addr[15]++;
+	smc_peer_silent(&init_net, &peer_a);
+	KUNIT_EXPECT_FALSE(test, smc_peer_recall_client(&init_net, &peer_a));
+	KUNIT_EXPECT_FALSE(test, smc_peer_next(&init_net, &pos, &entry));
+	/* twice in a row */
+	smc_peer_proposed(&init_net, &peer_a);
+	smc_peer_silent(&init_net, &peer_a);
+	KUNIT_EXPECT_FALSE(test, smc_peer_recall_client(&init_net, &peer_a));
+	smc_peer_silent(&init_net, &peer_a);
+	KUNIT_EXPECT_TRUE(test, smc_peer_recall_client(&init_net, &peer_a));
+	KUNIT_EXPECT_FALSE(test, smc_peer_recall_client(&init_net, &other));
+	/* as a server it may be offered SMC */
+	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_NONE);
+	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);
+	pos = 0;
+	KUNIT_ASSERT_TRUE(test, smc_peer_next(&init_net, &pos, &entry));
+	KUNIT_EXPECT_EQ(test, entry.failure, SMC_PEER_CLIENT);
+	KUNIT_EXPECT_EQ(test, entry.port, 0);
+	peer_age(PEER_MEMORY_MS - 1000);
+	KUNIT_EXPECT_TRUE(test, smc_peer_recall_client(&init_net, &peer_a));
+	peer_age(1000);
+	KUNIT_EXPECT_FALSE(test, smc_peer_recall_client(&init_net, &peer_a));
+	smc_peer_silent(&init_net, &peer_a);
+	KUNIT_EXPECT_FALSE(test, smc_peer_recall_client(&init_net, &peer_a));
+	/* a client that waited longer than others proposes */
+	smc_peer_silent(&init_net, &peer_a);
+	smc_peer_proposed(&init_net, &other);
+	KUNIT_EXPECT_TRUE(test, smc_peer_recall_client(&init_net, &peer_a));
+	smc_peer_proposed(&init_net, &peer_a);
+	KUNIT_EXPECT_FALSE(test, smc_peer_recall_client(&init_net, &peer_a));
+	smc_net(&init_net)->set.peer_memory_ms = 0;
+	smc_peer_silent(&init_net, &peer_a);
+	smc_peer_silent(&init_net, &peer_a);
+	KUNIT_EXPECT_FALSE(test, smc_peer_recall_client(&init_net, &peer_a));
+}
+
 static void a_long_time_ago_is_not_now(struct kunit *test)
 {
 	struct smc_peer_memory *mem = smc_net(&init_net)->peer_memory;
@@ -644,6 +690,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(a_refused_offer_is_not_repeated_at_once),
 	KUNIT_CASE(a_service_that_refuses_tcp_too_is_offered_smc),
 	KUNIT_CASE(a_refusal_does_not_replace_what_lasts),
+	KUNIT_CASE(a_client_without_proposals_is_remembered),
 	KUNIT_CASE(a_long_time_ago_is_not_now),
 	KUNIT_CASE(reasons_that_pass_do_not_count),
 	KUNIT_CASE(a_policy_of_ipsec_counts_at_either_side),

@@ -5,7 +5,7 @@ A box drops, refuses or changes packets with TCP options that it does not know; 
 the client's control group exchanges the address of connect().
 Afterwards both hosts use TCP where SMC does not work, and only there.
 
-covers: OPT-03 OPT-08 OPT-12
+covers: OPT-03 OPT-08 OPT-12 ERR-14 ERR-15 TMR-01
 """
 import contextlib
 import errno
@@ -38,14 +38,17 @@ def greeter(h, port):
             c.recv(1)
 
 
-def ask(h, port, times=1, addr=None):
+def ask(h, port, times=1, addr=None, speaks_first=False):
     """Connections one after the other, each with a request; the errno of each, or 0."""
     out = []
     for _ in range(times):
         try:
             with h.connect(port, addr=addr) as s:
+                if speaks_first:
+                    s.sendall(REQUEST)
                 h.equal(h.recv_exact(s, len(GREETING)), GREETING, "greeting")
-                s.sendall(REQUEST)
+                if not speaks_first:
+                    s.sendall(REQUEST)
                 h.equal(h.recv_exact(s, len(ANSWER)), ANSWER, "answer")
             out.append(0)
         except OSError as e:
@@ -135,7 +138,7 @@ def ends(t, half, want, what):
 
 
 def drops(t, port, **how):
-    """A box drops SYNs with the option: the third one has none, nor have those of the next time."""
+    """A box drops SYNs with the option: the third one has none, nor have those that follow."""
     t.step(drops.__doc__)
     with Box(t, t.a, f"tcp dport {port} tcp option 254 exists drop"):
         syns = t.relay.rule(dport=port, **SYNS)
@@ -149,7 +152,7 @@ def drops(t, port, **how):
 
 
 def drops_and_gives_up(t, port):
-    """The same with an application that does not wait so long."""
+    """The same with an application that waits for one retransmit only."""
     t.step(drops_and_gives_up.__doc__)
     with Box(t, t.a, f"tcp dport {port} tcp option 254 exists drop"):
         syns = t.relay.rule(dport=port, **SYNS)
@@ -163,7 +166,7 @@ def drops_and_gives_up(t, port):
 
 
 def late_answer(t, port):
-    """SYN-ACKs are lost for so long that the client has withdrawn its offer: it is SMC."""
+    """SYN-ACKs are lost until the client has withdrawn its offer: it is SMC."""
     t.step(late_answer.__doc__)
     lost = t.relay.rule(proto="tcp", frm="a", sport=port, flags=SYN | ACK, drop=1)
     syns = t.relay.rule(dport=port, **SYNS)
@@ -199,6 +202,29 @@ def is_down(t, port):
     t.mode(t.b, "SMC-R", port)
     c.gate("ask")
     t.wait_all(c, s)
+
+
+def strips(t, port):
+    """A box takes the option off SYN-ACKs: a client that speaks first is served."""
+    t.step(strips.__doc__)
+    t.rdma_start()
+    with Box(t, t.b, f"tcp sport {port} tcp flags & syn == syn reset tcp option 254"):
+        late = t.stat(t.a, "clc_timeout")
+        ends(t, t.half(t.b, ask, port=port, times=2, speaks_first=True), [0, 0], "connections")
+        t.equal(t.stat(t.a, "clc_timeout"), late, "clients that timed out")
+        # twice in a row
+        t.check((t.b.ip, "client", PEERNOSMC) in remembered(t, t.a),
+                "the client is not remembered")
+        ends(t, t.half(t.b, ask, port=port), [0], "a client that does not speak")
+        forget(t)
+        # the round trip is known, so half of it is enough
+        t.set(t.a, clc_timeout_ms=2000 * t.slow)
+        ends(t, t.half(t.b, ask, port=port, times=3), [errno.ECONNRESET] * 2 + [0],
+             "clients that do not speak")
+        t.equal(t.stat(t.a, "clc_timeout"), late + 2, "clients that timed out")
+        t.restore("clc_timeout_ms")
+    t.not_carried(t.b)
+    forget(t)
 
 
 def redirects(t, port):
@@ -243,6 +269,7 @@ def run(t):
         drops(t, PORT, ipv=6, addr=f"::ffff:{t.a.ip}")
         drops_and_gives_up(t, PORT)
         refuses(t, PORT)
+        strips(t, PORT)
         is_down(t, PORT + 1)
         s2 = t.half(t.a, serve, port=PORT + 2, count=1)
         s2.expect("listening")

@@ -88,7 +88,7 @@ def nobody_waits(t, port):
 def time_is_up(t, port):
     """The listener stays, and the timers of silent clients are short."""
     t.step(time_is_up.__doc__)
-    t.set(t.a, clc_timeout_ms=2000 * t.slow)
+    t.set(t.a, clc_timeout_ms=2000 * t.slow, peer_memory_ms=0)
     s = t.half(t.a, serve, port=port)
     s.expect("listening", t.left())
     timeouts = t.stat(t.a, "clc_timeout")

@@ -212,7 +212,7 @@ def bounded(t, base):
 
 def time_is_up(t, many, few):
     """The listener stays, and the timers of silent clients are short."""
-    t.set(t.a, clc_timeout_ms=2000 * t.slow)
+    t.set(t.a, clc_timeout_ms=2000 * t.slow, peer_memory_ms=0)
     s = t.half(t.a, serve, port=SHORT, backlog=64)
     s.expect("listening", t.left())
     raw = t.half(t.b, silent, port=SHORT, many=many, few=few)
