@@ -325,10 +325,10 @@ static bool lgr_key_matches(const struct smc_link_group *lgr, const struct smc_l
 static bool lgr_link_has_path(const struct smc_link *link, const struct smc_ib_end *end,
 			      const struct smc_lgr_key *key)
 {
-	if (!key->hop_limit)
-		return true;
 	if (memcmp(&link->wr.end.gid, &end->gid, sizeof(end->gid)))
 		return false;
+	if (!key->hop_limit)
+		return true;
 	if (!link->peer.hop_limit)
 		return key->hop_limit == 1;
 	return link->peer.hop_limit == key->hop_limit &&

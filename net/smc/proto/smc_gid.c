@@ -61,10 +61,12 @@ bool smc_gid_is_routable_to(const u8 own[SMC_GID_LEN], const u8 peer[SMC_GID_LEN
  * @facts: the GID
  * @need: what the caller needs
  *
- * The GID named by the caller ranks first. Then RoCE v1, which RFC 7609 means by RoCE; then a
- * GID of the route's own device before one of a lower device. Then, for RoCE v2, IPv4 before
- * IPv6: both reach a neighbour, but the IPv4 neighbour entry exists already where the TCP
- * connection uses the same interface. Of equals the caller takes the first.
+ * RoCE v1, which RFC 7609 means by RoCE, ranks first: messages do not say which version a side
+ * uses. Then the GID named by the caller, which is the address of the TCP connection: so a link
+ * ends with an address that its connections need, and with no other. But an IPv6 address ranks
+ * behind IPv4 where the caller takes both: connections of either version share their links. Then a
+ * GID of the route's own device before one of a lower device. Then, for RoCE v2, IPv4 before IPv6,
+ * and a primary address before a secondary one. Of equals the caller takes the first.
  *
  * Context: Any context.
  * Return: 0 if it is unusable, otherwise higher is better.
@@ -74,10 +76,13 @@ unsigned int smc_gid_rank(const struct smc_gid_facts *facts, const struct smc_gi
 	enum smc_gid_kind kind = smc_gid_classify(facts->gid);
 	bool is_named = !memcmp(facts->gid, need->gid, SMC_GID_LEN);
 	bool is_v2_ipv4 = !facts->is_v1 && kind == SMC_GID_IPV4;
+	bool goes_first = is_named &&
+			  (kind == SMC_GID_IPV4 || !(need->kinds & SMC_GID_ONE(SMC_GID_IPV4)));
 
 	if (facts->is_v1 ? need->v2_only : !(need->kinds & SMC_GID_ONE(kind)))
 		return 0;
 	if (need->named_only && !(is_named && facts->is_theirs))
 		return 0;
-	return 1 + is_v2_ipv4 + 2 * facts->is_theirs + 4 * facts->is_v1 + 8 * is_named;
+	return 1 + !facts->is_secondary + 2 * is_named + 4 * is_v2_ipv4 + 8 * facts->is_theirs +
+	       16 * goes_first + 32 * facts->is_v1;
 }

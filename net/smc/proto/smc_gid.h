@@ -39,6 +39,7 @@ struct smc_gid_criteria {
 struct smc_gid_facts {
 	const u8 *gid;
 	bool is_v1;	/* for RoCE v1, otherwise for v2 */
+	bool is_secondary;	/* an address that may move to another host */
 	bool is_theirs;	/* of the network device of the route, otherwise of a lower device */
 };
 

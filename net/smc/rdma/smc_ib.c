@@ -294,6 +294,37 @@ static bool smc_ib_gid_is_v2(const struct ib_gid_attr *attr)
 	return attr->gid_type == IB_GID_TYPE_ROCE_UDP_ENCAP;
 }
 
+/*
+ * A secondary address may move to another host, as that of a service does. So may an address
+ * without a subnet. The caller is in an RCU read section.
+ */
+static bool smc_ib_is_secondary(const struct net_device *ndev, const union ib_gid *gid)
+{
+	const struct in6_addr *addr = (const struct in6_addr *)gid;
+	const struct inet6_ifaddr *ifa6;
+	const struct in_device *in_dev;
+	const struct inet6_dev *idev;
+	const struct in_ifaddr *ifa;
+
+	if (ipv6_addr_v4mapped(addr)) {
+		in_dev = __in_dev_get_rcu(ndev);
+		if (!in_dev)
+			return false;
+		in_dev_for_each_ifa_rcu(ifa, in_dev)
+			if (ifa->ifa_local == addr->s6_addr32[3])
+				return ifa->ifa_flags & IFA_F_SECONDARY ||
+				       ifa->ifa_prefixlen == 32;
+		return false;
+	}
+	idev = __in6_dev_get(ndev);
+	if (!idev)
+		return false;
+	list_for_each_entry_rcu(ifa6, &idev->addr_list, if_list)
+		if (ipv6_addr_equal(&ifa6->addr, addr))
+			return ifa6->flags & IFA_F_SECONDARY || ifa6->prefix_len == 128;
+	return false;
+}
+
 /* Rank of a GID; 0 if it does not fit. */
 static unsigned int smc_ib_gid_rank(const struct ib_gid_attr *attr,
 				    const struct smc_ib_criteria *crit,
@@ -318,6 +349,7 @@ static unsigned int smc_ib_gid_rank(const struct ib_gid_attr *attr,
 	facts.is_theirs = ndev == crit->ndev;
 	is_own = ndev == crit->own ||
 		 (!IS_ERR(ndev) && crit->vlan && is_vlan_dev(ndev));
+	facts.is_secondary = !IS_ERR(ndev) && smc_ib_is_secondary(ndev, &attr->gid);
 	rcu_read_unlock();
 	return facts.is_theirs || is_own ? smc_gid_rank(&facts, &crit->gid) : 0;
 }
@@ -525,6 +557,7 @@ static int smc_ib_find_for(struct net *net, struct net_device *ndev, struct smc_
  * smc_ib_find() - find the RDMA port and GID that serve a network device
  * @net: the caller's namespace
  * @ndev: device of the route; the caller holds a reference
+ * @own: local address of the TCP connection, as a GID; NULL if it is not known
  * @end: filled on success, with a reference that smc_ib_end_put() drops;
  *	 undefined otherwise
  *
@@ -533,17 +566,20 @@ static int smc_ib_find_for(struct net *net, struct net_device *ndev, struct smc_
  * with the same one serves as well, wherever its network device is, and a port with
  * another one does not. The port must be active and its device
  * accessible from @net. Its GID must be on @ndev or the port's device, in the VLAN
- * of @ndev's packets on the wire (SEC-01). RoCE v1 GIDs go before RoCE v2 ones, and
- * among the latter IPv4 before IPv6; smc_ib_end_follow() adapts the choice to the
- * peer's. RFC 7609 3.5.1.1, LG-04.
+ * of @ndev's packets on the wire (SEC-01). RoCE v1 GIDs go before RoCE v2 ones, among the
+ * latter IPv4 before IPv6, then @own; smc_ib_end_follow() adapts the choice to the peer's. RFC 7609
+ * 3.5.1.1, LG-04.
  *
  * Context: Process context, may sleep (the port may be queried).
  * Return: 0, -ENODEV if nothing serves @ndev, -ENETDOWN if only an inactive port does.
  */
-int smc_ib_find(struct net *net, struct net_device *ndev, struct smc_ib_end *end)
+int smc_ib_find(struct net *net, struct net_device *ndev, const u8 own[16],
+		struct smc_ib_end *end)
 {
 	struct smc_ib_criteria crit = { .gid.kinds = SMC_GID_ANY };
 
+	if (own)
+		memcpy(crit.gid.gid, own, sizeof(crit.gid.gid));
 	return smc_ib_find_for(net, ndev, &crit, end);
 }
 

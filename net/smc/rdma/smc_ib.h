@@ -229,7 +229,8 @@ struct smc_ib_view {
 int smc_ib_init(void);
 void smc_ib_exit(void);
 
-int smc_ib_find(struct net *net, struct net_device *ndev, struct smc_ib_end *end);
+int smc_ib_find(struct net *net, struct net_device *ndev, const u8 own[16],
+		struct smc_ib_end *end);
 int smc_ib_find_routed(struct net *net, struct net_device *ndev, const u8 own[16],
 		       enum smc_gid_kind kind, struct smc_ib_end *end);
 int smc_ib_find_any(struct net *net, struct smc_ib_end *end);

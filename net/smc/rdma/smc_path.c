@@ -136,9 +136,12 @@ static struct net_device *smc_path_route_dev(struct sock *tsk)
 }
 
 /* The port for a device of a route; -ENODEV or -ENETDOWN. */
-static int smc_path_find_port(struct net *net, struct net_device *ndev, struct smc_ib_end *end)
+static int smc_path_find_port(struct net *net, struct net_device *ndev, const struct in6_addr *own,
+			      struct smc_ib_end *end)
 {
-	return ndev->flags & IFF_LOOPBACK ? -ENODEV : smc_ib_find(net, ndev, end);
+	if (ndev->flags & IFF_LOOPBACK)
+		return -ENODEV;
+	return smc_ib_find(net, ndev, own ? own->s6_addr : NULL, end);
 }
 
 static bool smc_path_ipv4_subnet(struct sock *tsk, struct net_device *ndev,
@@ -201,11 +204,13 @@ enum smc_decline smc_path_find(struct sock *tsk, struct smc_ib_end *end,
 {
 	enum smc_decline reason = SMC_DECLINE_NOSMCRDEV;
 	struct net_device *ndev = smc_path_route_dev(tsk);
+	struct in6_addr own;
 	bool found = true;
 
 	if (!ndev)
 		return reason;
-	if (smc_path_find_port(sock_net(tsk), ndev, end))
+	smc_path_own_addr(tsk, &own);
+	if (smc_path_find_port(sock_net(tsk), ndev, &own, end))
 		goto out;
 
 	reason = SMC_DECLINE_NONE;
@@ -318,7 +323,7 @@ static bool smc_path_has_port(struct net *net, struct net_device *ndev)
 {
 	struct smc_ib_end end;
 
-	if (smc_path_find_port(net, ndev, &end))
+	if (smc_path_find_port(net, ndev, NULL, &end))
 		return false;
 	smc_ib_end_put(&end);
 	return true;
@@ -522,10 +527,12 @@ static bool smc_path_find_on_lan(const struct sock *tsk, const struct net_device
 {
 	struct net_device *ndev[SMC_PATH_MAX_LANS];
 	unsigned int i, nr = smc_path_lan_devices(tsk, route, prop, ndev);
+	struct in6_addr own;
 	bool found = false;
 
+	smc_path_own_addr(tsk, &own);
 	for (i = 0; i < nr; i++) {
-		found = found || !smc_ib_find(sock_net(tsk), ndev[i], end);
+		found = found || !smc_ib_find(sock_net(tsk), ndev[i], own.s6_addr, end);
 		dev_put(ndev[i]);
 	}
 	return found;

@@ -9,16 +9,18 @@
 
 /* A port of the network device "own"; the route may lead to a device above it. */
 enum {
-	LL_V1, LL, IPV4, IPV4_V1, GLOBAL, ULA, IPV4_UP, GLOBAL_UP, LL_UP, GID_NR,
+	LL_V1, LL, VIP, IPV4, IPV4_V1, GLOBAL, ULA, IPV4_UP, GLOBAL_UP, LL_UP, GID_NR,
 };
 
 static const struct {
 	u8 gid[SMC_GID_LEN];
 	bool is_v1;
 	bool is_upper;
+	bool is_secondary;
 } gid_table[GID_NR] = {
 	[LL_V1] = { { 0xfe, 0x80, [15] = 1 }, .is_v1 = true },
 	[LL] = { { 0xfe, 0x80, [15] = 1 } },
+	[VIP] = { { [10] = 0xff, 0xff, 10, 0, 0, 99 }, .is_secondary = true },
 	[IPV4] = { { [10] = 0xff, 0xff, 10, 0, 0, 1 } },
 	[IPV4_V1] = { { [10] = 0xff, 0xff, 10, 0, 0, 1 }, .is_v1 = true },
 	[GLOBAL] = { { 0x20, 0x01, 0x0d, 0xb8, [15] = 1 } },
@@ -44,13 +46,26 @@ struct gid_case {
 
 static const struct gid_case gid_cases[] = {
 	{ "RoCE v1 before all v2", GID_ALL, false, SMC_GID_ANY, false, false, GID_NR, LL_V1 },
+	{ "a primary address before one that may move", GID_V2, false, SMC_GID_ANY, false, false,
+	  GID_NR, IPV4 },
+	{ "the only IPv4 address may move", GID_V2 & ~GID_BIT(IPV4), false, SMC_GID_ANY, false,
+	  false, GID_NR, VIP },
+	{ "the address of TCP, though it may move", GID_V2, false, SMC_GID_ANY, false, false,
+	  VIP, VIP },
+	{ "the address of TCP is IPv6", GID_V2, false, SMC_GID_ANY, false, false, ULA, IPV4 },
+	{ "the address of TCP is IPv6, as all are", GID_BIT(LL) | GID_BIT(GLOBAL) | GID_BIT(ULA),
+	  false, SMC_GID_ANY, false, false, ULA, ULA },
+	{ "the address of TCP, for RoCE v1", GID_ALL, false, SMC_GID_ANY, false, false,
+	  IPV4, IPV4_V1 },
+	{ "the address of TCP is known to RoCE v2 only", GID_ALL, false, SMC_GID_ANY, false, false,
+	  ULA, LL_V1 },
 	{ "IPv4 before IPv6 in v2", GID_V2, false, SMC_GID_ANY, false, false, GID_NR, IPV4 },
 	{ "the route's own device before the one below",
 	  GID_V2, true, SMC_GID_ANY, false, false, GID_NR, IPV4_UP },
 	{ "IPv6 of the route's device before IPv4 below",
 	  GID_V2 & ~GID_BIT(IPV4_UP), true, SMC_GID_ANY, false, false, GID_NR, GLOBAL_UP },
-	{ "the first of equals", GID_V2 & ~GID_BIT(IPV4), false, SMC_GID_ANY, false, false,
-	  GID_NR, LL },
+	{ "the first of equals", GID_V2 & ~(GID_BIT(IPV4) | GID_BIT(VIP)), false, SMC_GID_ANY,
+	  false, false, GID_NR, LL },
 	{ "IPv6 for a neighbour of IPv6", GID_ALL, false, SMC_GID_ANY_IPV6, true, false,
 	  GID_NR, LL },
 	{ "IPv4 for a neighbour of IPv4", GID_ALL, false, SMC_GID_ONE(SMC_GID_IPV4), true, false,
@@ -94,6 +109,7 @@ static int gid_best(const struct gid_case *row)
 		struct smc_gid_facts facts = {
 			.gid = gid_table[i].gid, .is_v1 = gid_table[i].is_v1,
 			.is_theirs = gid_table[i].is_upper == row->route_is_upper,
+			.is_secondary = gid_table[i].is_secondary,
 		};
 
 		if (!(row->there & GID_BIT(i)))

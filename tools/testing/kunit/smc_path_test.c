@@ -59,7 +59,8 @@ struct net *smc_ib_end_net(const struct smc_ib_end *end)
 /* The only device with a port; if NULL, each one has a port, whose number tells which. */
 static struct net_device *route_served;
 
-int smc_ib_find(struct net *net, struct net_device *ndev, struct smc_ib_end *end)
+int smc_ib_find(struct net *net, struct net_device *ndev, const u8 own[16],
+		struct smc_ib_end *end)
 {
 	if (route_served && ndev != route_served)
 		return -ENODEV;

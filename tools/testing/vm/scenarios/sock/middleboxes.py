@@ -2,13 +2,14 @@
 """What stands between two hosts costs a connection no more than on TCP, or only the first one.
 
 A box drops, refuses or changes packets with TCP options that it does not know; a BPF program of
-the client's control group exchanges the address of connect().
+the client's control group exchanges the address of connect(); an address moves to another host.
 Afterwards both hosts use TCP where SMC does not work, and only there.
 
-covers: OPT-03 OPT-08 OPT-12 ERR-14 ERR-15 TMR-01
+covers: OPT-03 OPT-08 OPT-12 ERR-14 ERR-15 TMR-01 LG-06
 """
 import contextlib
 import errno
+import ipaddress
 import json
 import os
 import socket
@@ -17,10 +18,11 @@ import bpf
 from common import serve
 from rawpeer import ACK, SYN, RawHost
 
+nics = 2
 timeout = 90
 PORT = 5410
 GROUP = "/sys/fs/cgroup/middleboxes"
-REPEATER, NOWHERE = "10.43.0.77", "10.43.0.99"
+REPEATER, NOWHERE, VIP = "10.43.0.77", "10.43.0.99", "10.43.{}.5{}"
 PEERNOSMC, POLICY = 0x03010000, 0x03f00000
 GREETING, REQUEST, ANSWER = b"220 ready\r\n", b"PING\r\n", b"PONG\r\n"
 SYNS = {"proto": "tcp", "frm": "b", "flags": SYN, "nflags": ACK}
@@ -255,6 +257,55 @@ def redirected_stay(h, port, to):
     stay(h, port, NOWHERE)
 
 
+def gids(t, vm):
+    """The GIDs at VM's end of the links of its only group."""
+    return sorted(x["gid"] for x in json.loads(t.run_smc(vm, "links -j").out)["links"])
+
+
+def add_vip(t, vm, i):
+    """Add the address of a service to card I of VM, at a lower place than the card's own.
+
+    Returns the card's own GID.
+    """
+    own, places = vm.ip.replace("43.0.", f"43.{i}."), []
+    vm.run(f"ip addr del {own}/24 dev eth{i}")
+    for addr in (f"{VIP.format(i, vm.number)}/32", f"{own}/24"):
+        gid = ipaddress.ip_address("::ffff:" + addr.split("/")[0]).exploded
+        vm.run(f"ip addr add {addr} dev eth{i}")
+        places.append(t.wait(lambda: place(vm, i, gid), f"GID {gid}", 20))
+    t.equal(places, sorted(places), "places of the GIDs")
+    return gid
+
+
+def place(vm, i, gid):
+    """The place of GID in the table of card I, from 1 on; None if it is not there."""
+    table = vm.run(f"cat /sys/class/infiniband/rxe{i}/ports/1/gids/* 2>/dev/null", check=False)
+    names = vm.run(f"ls /sys/class/infiniband/rxe{i}/ports/1/gids").out.split()
+    by_name = dict(zip(names, table.out.split()))
+    return next((int(n) + 1 for n, x in by_name.items() if x == gid), None)
+
+
+def moves(t, port):
+    """The address of a service moves to another host: connections to others stay."""
+    t.step(moves.__doc__)
+    own = {}
+    for vm in (t.a, t.b):
+        own[vm] = [add_vip(t, vm, i) for i in (0, 1)]
+    s = t.half(t.a, serve, port=port, count=1)
+    s.expect("listening")
+    c = t.half(t.b, stay, port=port)
+    t.expect_all("connected", c)
+    t.mode(t.b, "SMC-R", port)
+    for vm in (t.a, t.b):
+        t.wait(lambda vm=vm: len(gids(t, vm)) == 2, "two links", 20)
+        t.equal(gids(t, vm), own[vm], f"GIDs of {vm.name}")
+    for vm in (t.a, t.b):
+        for i in (0, 1):
+            vm.run(f"ip addr del {VIP.format(i, vm.number)}/32 dev eth{i}")
+    c.gate("ask")
+    t.wait_all(c, s)
+
+
 def run(t):
     if t.family != "smc":
         return
@@ -276,6 +327,7 @@ def run(t):
         late_answer(t, PORT + 2)
         t.wait_all(s2)
         redirects(t, PORT + 3)
+        moves(t, PORT + 5)
     finally:
         s.kill()
         s.wait(check=False)
@@ -283,3 +335,5 @@ def run(t):
             if vm.alive():
                 t.run_smc(vm, "policy flush")
                 vm.run(f"rmdir {GROUP}", check=False)
+                for i in (0, 1):
+                    vm.run(f"ip addr del {VIP.format(i, vm.number)}/32 dev eth{i}", check=False)
