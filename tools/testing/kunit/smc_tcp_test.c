@@ -35,6 +35,14 @@ static void tcp_queue(struct smc_sock *smc)
 	WRITE_ONCE(nr_queued, nr_queued + 1);
 }
 
+/* A connection whose FIN waits for the peer's */
+static bool tcp_awaits_fin;
+
+static void tcp_queue_close(struct smc_conn *conn)
+{
+	WRITE_ONCE(nr_queued, nr_queued + 1);
+}
+
 static void tcp_queue_listen(struct smc_sock *smc)
 {
 	WRITE_ONCE(nr_listen, nr_listen + 1);
@@ -84,8 +92,10 @@ static bool tcp_is_asked;
 #define smc_path_note_host(...)		((void)0)
 #define smc_sock_pend			tcp_pend
 #define smc_sock_queue			tcp_queue
+#define smc_sock_queue_close		tcp_queue_close
 #define smc_sock_queue_listen		tcp_queue_listen
 #define smc_stat_inc(...)		((void)0)
+#define smc_state_awaits_fin(...)	tcp_awaits_fin
 #define smc_wake_app_error		tcp_wake_error
 #define smc_wake_app_readers		tcp_wake_readers
 #define smc_wake_app_state		tcp_wake_state
@@ -456,19 +466,21 @@ static const struct {
 	enum smc_phase phase;
 	u8 state;
 	bool has_ended;		/* the close machine has handled it */
+	bool awaits_fin;
 	unsigned int on_state;
 	unsigned int on_data;
 	unsigned int on_error;
 } news_rows[] = {
-	{ SMC_PHASE_IDLE, TCP_CLOSE, false, TOLD, TOLD, TOLD },
-	{ SMC_PHASE_IDLE, TCP_SYN_SENT, false, TOLD, TOLD, TOLD },
-	{ SMC_PHASE_HANDSHAKE, TCP_ESTABLISHED, false, QUEUED, QUEUED, QUEUED },
-	{ SMC_PHASE_HANDSHAKE, TCP_CLOSE, false, QUEUED, QUEUED, QUEUED },
-	{ SMC_PHASE_STOPPING, TCP_ESTABLISHED, false, QUEUED, QUEUED, QUEUED },
-	{ SMC_PHASE_SMC, TCP_ESTABLISHED, false, 0, 0, 0 },
-	{ SMC_PHASE_SMC, TCP_CLOSE_WAIT, false, 0, 0, 0 },
-	{ SMC_PHASE_SMC, TCP_CLOSE, false, RESET, 0, 0 },
-	{ SMC_PHASE_SMC, TCP_CLOSE, true, 0, 0, 0 },
+	{ SMC_PHASE_IDLE, TCP_CLOSE, false, false, TOLD, TOLD, TOLD },
+	{ SMC_PHASE_IDLE, TCP_SYN_SENT, false, false, TOLD, TOLD, TOLD },
+	{ SMC_PHASE_HANDSHAKE, TCP_ESTABLISHED, false, false, QUEUED, QUEUED, QUEUED },
+	{ SMC_PHASE_HANDSHAKE, TCP_CLOSE, false, false, QUEUED, QUEUED, QUEUED },
+	{ SMC_PHASE_STOPPING, TCP_ESTABLISHED, false, false, QUEUED, QUEUED, QUEUED },
+	{ SMC_PHASE_SMC, TCP_ESTABLISHED, false, false, 0, 0, 0 },
+	{ SMC_PHASE_SMC, TCP_CLOSE_WAIT, false, false, 0, 0, 0 },
+	{ SMC_PHASE_SMC, TCP_CLOSE_WAIT, false, true, QUEUED, 0, 0 },
+	{ SMC_PHASE_SMC, TCP_CLOSE, false, false, RESET, 0, 0 },
+	{ SMC_PHASE_SMC, TCP_CLOSE, true, false, 0, 0, 0 },
 };
 
 static unsigned int what_came(void)
@@ -494,6 +506,7 @@ static void a_callback_of_tcp_is_handled_by_phase(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(news_rows); i++) {
 		smc->phase = news_rows[i].phase;
 		smc->has_tcp_ended = news_rows[i].has_ended;
+		tcp_awaits_fin = news_rows[i].awaits_fin;
 		sk->sk_state = news_rows[i].state;
 		sk->sk_state_change(sk);
 		KUNIT_EXPECT_EQ_MSG(test, what_came(), news_rows[i].on_state, "state, %d", i);
@@ -502,6 +515,7 @@ static void a_callback_of_tcp_is_handled_by_phase(struct kunit *test)
 		sk->sk_error_report(sk);
 		KUNIT_EXPECT_EQ_MSG(test, what_came(), news_rows[i].on_error, "error, %d", i);
 	}
+	tcp_awaits_fin = false;
 	sk->sk_state = TCP_CLOSE;
 	smc->phase = SMC_PHASE_IDLE;
 	/* a call that started before the fallback */
