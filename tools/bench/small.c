@@ -11,6 +11,8 @@
  *                                tcp or smc, blocks of connections in turns
  *   small both PORT PORT         server of kind tcp on the first port, smc on the other
  *   small hold PORT              as server, for many connections at a time
+ *   small burst HOST PORT CONNS  CONNS connections begun at once, a message and an
+ *                                answer on each
  *   small polls HOST PORT N      as turns, with connect() that does not wait
  *   small rounds HOST PORT N [SIZE]
  *                                one connection, N messages and answers
@@ -29,7 +31,8 @@
  *                                as turns, CONNS connections at a time
  *
  * The clients with MS print one line: rounds, microseconds, then the median and the
- * 99th percentile of a round in nanoseconds. Those with N do as many for each
+ * 99th percentile of a round in nanoseconds. "burst" prints the microseconds until half
+ * of its connections and all of them were connected. Those with N do as many for each
  * line of input, too, and print the total; the idle one keeps its connections
  * until its input ends. "versus" prints connections, both rates in 1/s, and the
  * median of the second rate in thousandths of the first. It compares
@@ -164,7 +167,7 @@ static int make_listener(const char *port)
 	int one = 1;
 
 	setsockopt(ls, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-	if (bind(ls, (struct sockaddr *)&addr, sizeof(addr)) || listen(ls, 64))
+	if (bind(ls, (struct sockaddr *)&addr, sizeof(addr)) || listen(ls, MAX_CONNS))
 		die("listen");
 	return ls;
 }
@@ -407,6 +410,42 @@ static void wait_connection(int fd)
 		die("blocking");
 }
 
+/* Connections that wait do not delay the time of another one. */
+static int burst(const struct sockaddr_in *addr, int n)
+{
+	static uint32_t us[MAX_CONNS];
+	static int conns[MAX_CONNS];
+	struct epoll_event events[BATCH], event = { .events = EPOLLOUT | EPOLLET };
+	int epoll = epoll_create1(0), done = 0, got, i;
+	uint64_t began = now_ns(), now;
+
+	for (i = 0; i < n; i++) {
+		conns[i] = start_connection(addr);
+		event.data.fd = conns[i];
+		if (epoll_ctl(epoll, EPOLL_CTL_ADD, conns[i], &event))
+			die("epoll");
+	}
+	while (done < n) {
+		got = epoll_wait(epoll, events, BATCH, -1);
+		if (got < 0)
+			die("epoll");
+		now = now_ns();
+		for (i = 0; i < got; i++) {
+			wait_connection(events[i].data.fd);
+			epoll_ctl(epoll, EPOLL_CTL_DEL, events[i].data.fd, NULL);
+			us[done++] = (now - began) / 1000;
+		}
+	}
+	for (i = 0; i < n; i++)
+		put_message(conns[i], data);
+	for (i = 0; i < n; i++) {
+		wait_answer(conns[i]);
+		close(conns[i]);
+	}
+	printf("%u %u\n", us[n / 2], us[n - 1]);
+	return 0;
+}
+
 static int open_by_poll(const struct sockaddr_in *addr)
 {
 	int fd = start_connection(addr);
@@ -623,6 +662,7 @@ static int refuse(void)
 	fputs("usage: small server PORT [SIZE]\n"
 	      "       small hold|sink PORT\n"
 	      "       small pingpong|connect HOST PORT MS\n"
+	      "       small burst HOST PORT CONNS\n"
 	      "       small both PORT PORT\n"
 	      "       small versus HOST PORT tcp|smc PORT tcp|smc MS\n"
 	      "       small turns|polls|idle HOST PORT N\n"
@@ -637,6 +677,7 @@ int main(int argc, char **argv)
 	struct rlimit files = { MAX_FILES, MAX_FILES };
 	const struct way *way;
 	struct sockaddr_in addr;
+	int i;
 
 	/* as root; otherwise what the user may have is enough for most */
 	setrlimit(RLIMIT_NOFILE, &files);
@@ -655,6 +696,11 @@ int main(int argc, char **argv)
 	if (argc == 5 && (!strcmp(argv[1], "pingpong") || !strcmp(argv[1], "connect"))) {
 		addr = address(argv[2], argv[3]);
 		return run(&addr, strtoul(argv[4], NULL, 10), argv[1][0] == 'p');
+	}
+	if (argc == 5 && !strcmp(argv[1], "burst")) {
+		addr = address(argv[2], argv[3]);
+		i = atoi(argv[4]);
+		return i > 0 && i <= MAX_CONNS ? burst(&addr, i) : refuse();
 	}
 	for (way = ways; argc > 4 && way->name; way++)
 		if (!strcmp(argv[1], way->name))

@@ -23,6 +23,7 @@ PAGES = 150000          # of rings, which is most of a machine
 # Idle ones, twice: as many as a link group has. The regions of its pools have 1, 2, 4 ... elements,
 # and exactly so many in the end, so no region is there before its connections, or has a rest.
 CONNECTIONS = 255
+BURST = 256             # connections that begin at once
 REDIS = ("redis-server --port {port} --bind 0.0.0.0 --protected-mode no "
          "--save '' --appendonly no")
 
@@ -104,6 +105,18 @@ class Group(Test):
 
     def runs_on(self, side):
         return side in ("ours", "stock")
+
+
+class Burst(Test):
+    """The time until HALF or all of N connections that begin at once are connected.
+
+    They are the first ones of a module: no region of memory is there for them.
+    """
+
+    def __init__(self, name, port, n, is_half):
+        super().__init__(name, "us", port, f"{small()} hold {port}",
+                         f"{small()} burst {SERVER} {port} {n}",
+                         lambda out: int(out.split()[0 if is_half else 1]), is_rate=False)
 
 
 class Versus(Test):
@@ -298,6 +311,8 @@ def tests(seconds):
             Memory("memory, beside the rings", 7003, with_rings=False),
             Memory("memory, fallback of servers", 7003, ends=("server",)),
             Group("memory, idle group", 7003)]
+    out += [Burst(f"{BURST} connections at once, {which}", 7006, BURST, is_half)
+            for which, is_half in (("half", True), ("all", False))]
     out += [Versus(name, 7005, ms, **how) for name, how in FALLBACKS.items()]
     for clients, rate in ((1, 800), (16, 2000), (64, 2000)):
         out.append(Test(f"redis SET, {many(clients, 'client')}", "1/s", 6379,

@@ -211,6 +211,7 @@ static struct smc_link_group *lgr_alloc(const struct smc_lgr_key *key)
 	smc_buf_pool_init(&lgr->rmbs, SMC_BUF_RMB, &smc_net(key->net)->spare);
 	smc_buf_pool_init(&lgr->sends, SMC_BUF_SEND, &smc_net(key->net)->spare);
 	init_waitqueue_head(&lgr->waitq);
+	init_waitqueue_head(&lgr->work_waitq);
 	INIT_WORK(&lgr->free_work, smc_lgr_free_work);
 	return lgr;
 }

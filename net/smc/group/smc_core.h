@@ -161,7 +161,8 @@ struct smc_lgr_key {
  *	       @lock
  * @is_growing: a task adds or gives back buffers, under @lock; it may wait for the peer
  * @is_mapping: a task maps or unmaps buffers on links, under @lock; it waits only for verbs
- * @waitq: woken when @state, @is_growing, @is_mapping, link->users or LLC requests change
+ * @waitq: woken when @state changes; may have hundreds of handshakes
+ * @work_waitq: woken when @is_mapping or link->users change; only tasks that work on links wait
  * @fail_decline: how forming failed: a decline code if fallback is still allowed, 0 if the
  *		  connection must be reset
  * @fail_is_path: with @fail_decline 0: the peer did not answer in time
@@ -209,6 +210,7 @@ struct smc_link_group {
 	bool is_growing;
 	bool is_mapping;
 	wait_queue_head_t waitq;
+	wait_queue_head_t work_waitq;
 	enum smc_decline fail_decline;
 	bool fail_is_path;
 	struct smc_llc llc;

@@ -10,7 +10,7 @@
  * Locks:
  *   lgr->lock (a mutex) is never held while waiting, nor across verbs. A task that works on the
  *   queues of a link counts itself in link->users. The teardown takes the link out of lgr->links,
- *   which admits no further user, and then waits on lgr->waitq for that count.
+ *   which admits no further user, and then waits on lgr->work_waitq for that count.
  */
 #include <linux/random.h>
 #include <linux/rcupdate.h>
@@ -106,7 +106,7 @@ void smc_link_exit(struct smc_link *link)
 	scoped_guard(mutex, &lgr->lock)
 		WRITE_ONCE(link->users, link->users - 1);
 	/* the link may be freed by now */
-	wake_up_all(&lgr->waitq);
+	wake_up_all(&lgr->work_waitq);
 }
 
 /* A waiter that has moved looks for a slot on its new link. */
@@ -187,7 +187,7 @@ void smc_link_begin_map(struct smc_link_group *lgr)
 {
 	/* a wait_event() condition must not sleep, so the mutex is taken outside */
 	while (!link_try_map(lgr))
-		wait_event(lgr->waitq, !READ_ONCE(lgr->is_mapping));
+		wait_event(lgr->work_waitq, !READ_ONCE(lgr->is_mapping));
 }
 
 /**
@@ -202,7 +202,7 @@ void smc_link_end_map(struct smc_link_group *lgr)
 		WARN_ON_ONCE(!lgr->is_mapping);
 		WRITE_ONCE(lgr->is_mapping, false);
 	}
-	wake_up_all(&lgr->waitq);
+	wake_up_all(&lgr->work_waitq);
 }
 
 /**
@@ -234,7 +234,7 @@ void smc_link_take_down(struct smc_link *link)
 {
 	struct smc_link_group *lgr = link->lgr;
 
-	wait_event(lgr->waitq, !READ_ONCE(link->users));
+	wait_event(lgr->work_waitq, !READ_ONCE(link->users));
 	smc_link_stop(link);
 	scoped_guard(smc_link_map, lgr) {
 		smc_buf_pool_unmap(&lgr->rmbs, &link->wr, link->index);

@@ -42,7 +42,7 @@
  * smc_pool_begin_grow() - take the turn to add or give back regions
  * @lgr: the group; the caller holds a reference
  *
- * On -EBUSY wait on lgr->waitq, then search for an element: a new region has several.
+ * On -EBUSY wait on the waitq of the pool, then search for an element: a new region has several.
  *
  * Context: Process context. Expects no lock held. Takes lgr->lock.
  * Return: 0, then smc_pool_end_grow() is due; -EBUSY; -ECONNABORTED if the group is
@@ -65,7 +65,9 @@ static void lgr_end_grow(struct smc_link_group *lgr)
 		WARN_ON_ONCE(!lgr->is_growing);
 		WRITE_ONCE(lgr->is_growing, false);
 	}
-	wake_up_all(&lgr->waitq);
+	/* one of each: it takes an element, or the next turn, and then wakes another one */
+	wake_up(&lgr->rmbs.waitq);
+	wake_up(&lgr->sends.waitq);
 }
 
 /* Returns false if it stays mapped on a link, because the RNIC may still use it. */

@@ -87,6 +87,8 @@ static void smc_lgr_terminate_work(struct work_struct *work)
 static void lgr_begin_end(struct smc_link_group *lgr)
 {
 	wake_up_all(&lgr->waitq);
+	wake_up_all(&lgr->rmbs.waitq);
+	wake_up_all(&lgr->sends.waitq);
 	INIT_WORK(&lgr->terminate_work, smc_lgr_terminate_work);
 	smc_core_queue(lgr, &lgr->terminate_work);
 	smc_lgr_put(lgr);

@@ -129,6 +129,7 @@ void smc_buf_pool_init(struct smc_buf_pool *pool, enum smc_buf_kind kind,
 	pool->next_iova = SMC_BUF_IOVA_BASE +
 			  ((u64)get_random_u32() << PAGE_SHIFT);
 	pool->kind = kind;
+	init_waitqueue_head(&pool->waitq);
 }
 
 /**

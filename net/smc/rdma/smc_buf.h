@@ -12,6 +12,7 @@
 #include <linux/list.h>
 #include <linux/scatterlist.h>
 #include <linux/spinlock.h>
+#include <linux/wait.h>
 #include <rdma/ib_verbs.h>
 
 #include "rdma/smc_wr.h"
@@ -111,6 +112,7 @@ struct smc_buf_spare {
  * @spare: account of unused elements, shared with other pools
  * @next_iova: RDMA address of the next region
  * @kind: RMB or send region
+ * @waitq: handshakes that wait for an element
  */
 struct smc_buf_pool {
 	spinlock_t lock;		/* regions, their bitmaps and counts */
@@ -121,6 +123,7 @@ struct smc_buf_pool {
 	struct smc_buf_spare *spare;
 	u64 next_iova;
 	enum smc_buf_kind kind;
+	wait_queue_head_t waitq;
 };
 
 /* One RMB of the peer: its key and address on each link, RKEY-22. */

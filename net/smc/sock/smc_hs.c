@@ -53,6 +53,8 @@ enum hs_event {
 	HS_NONE,	/* does not wait */
 	HS_PEER,	/* a message on TCP */
 	HS_LGR,		/* its link group, or the one that another handshake forms */
+	HS_SENDS,	/* an element for the send ring */
+	HS_RMBS,	/* an RMB element */
 	HS_PAIR,	/* the handshake of the client on this host */
 	HS_POLL,	/* not reported: poll */
 };
@@ -129,13 +131,20 @@ static int hs_wake(struct wait_queue_entry *watch, unsigned int mode, int sync, 
 	struct smc_hs *hs = container_of(watch, struct smc_hs, watch);
 
 	smc_sock_queue(hs->smc);
-	return 0;
+	if (!(watch->flags & WQ_FLAG_EXCLUSIVE))
+		return 0;
+	/* the next wake-up is another one's */
+	list_del_init(&watch->entry);
+	return 1;
 }
 
 static void hs_unwatch(struct smc_hs *hs)
 {
 	if (hs->waitq)
 		remove_wait_queue(hs->waitq, &hs->watch);
+	/* there may be another element, also if this one was woken and then gives up */
+	if (hs->waitq && hs->watch.flags & WQ_FLAG_EXCLUSIVE)
+		wake_up(hs->waitq);
 	hs->waitq = NULL;
 	if (hs->watched)
 		smc_lgr_put(hs->watched);
@@ -149,15 +158,36 @@ static void hs_watch(struct smc_hs *hs, wait_queue_head_t *waitq)
 	add_wait_queue(waitq, &hs->watch);
 }
 
+/*
+ * Wait for one of few elements. Of hundreds that wait, each event wakes one, which passes it on.
+ * One that was woken too early stays the first.
+ */
+static void hs_watch_pool(struct smc_hs *hs, wait_queue_head_t *waitq)
+{
+	bool is_first = hs->waitq;
+
+	hs->waitq = waitq;
+	init_waitqueue_func_entry(&hs->watch, hs_wake);
+	guard(spinlock_irqsave)(&waitq->lock);
+	if (is_first)
+		__add_wait_queue_exclusive(waitq, &hs->watch);
+	else
+		__add_wait_queue_entry_tail_exclusive(waitq, &hs->watch);
+}
+
 /* Return: true if a watch was added, so that the step must run once more. */
 static bool hs_begin_watch(struct smc_hs *hs, enum hs_event event)
 {
-	if (hs->waitq)
+	if (hs->waitq && !list_empty_careful(&hs->watch.entry))
 		return false;
 	if (event == HS_LGR)
 		hs_watch(hs, &hs->lgr->waitq);
 	else if (event == HS_PAIR)
 		hs_watch(hs, smc_same_host_waitq(hs->pair));
+	else if (event == HS_SENDS)
+		hs_watch_pool(hs, &hs->lgr->sends.waitq);
+	else if (event == HS_RMBS)
+		hs_watch_pool(hs, &hs->lgr->rmbs.waitq);
 	return hs->waitq;
 }
 
@@ -998,8 +1028,8 @@ static const struct hs_row hs_server[] = {
 	{ hs_get_link,         HS_YES },
 	/* 4. the connection and its rings, ready before the Accept, ACPT-04 */
 	{ hs_make_conn,        HS_YES,   hs_undo_conn },
-	{ smc_hs_get_sndbuf,   HS_YES,   hs_undo_sndbuf,    HS_LGR,  HS_HALF, smc_hs_late_ring },
-	{ smc_hs_get_rmbe,     HS_YES,   hs_undo_rmbe,      HS_LGR,  HS_HALF, smc_hs_late_ring },
+	{ smc_hs_get_sndbuf,   HS_YES,   hs_undo_sndbuf,    HS_SENDS, HS_HALF, smc_hs_late_ring },
+	{ smc_hs_get_rmbe,     HS_YES,   hs_undo_rmbe,      HS_RMBS, HS_HALF, smc_hs_late_ring },
 	/* 5. alert token */
 	{ hs_join,             HS_YES,   hs_undo_join },
 	/* 6. Accept */
@@ -1037,8 +1067,8 @@ static const struct hs_row hs_client[] = {
 	{ hs_get_link,         HS_YES },
 	/* 5. the connection, rings (SC-08), alert token */
 	{ hs_make_conn,        HS_YES,   hs_undo_conn },
-	{ smc_hs_get_sndbuf,   HS_YES,   hs_undo_sndbuf,    HS_LGR,  HS_HALF, smc_hs_late_ring },
-	{ smc_hs_get_rmbe,     HS_YES,   hs_undo_rmbe,      HS_LGR,  HS_HALF, smc_hs_late_ring },
+	{ smc_hs_get_sndbuf,   HS_YES,   hs_undo_sndbuf,    HS_SENDS, HS_HALF, smc_hs_late_ring },
+	{ smc_hs_get_rmbe,     HS_YES,   hs_undo_rmbe,      HS_RMBS, HS_HALF, smc_hs_late_ring },
 	{ hs_join,             HS_YES,   hs_undo_join },
 	/* 6. the server's data; first contact: queue pair to RTR */
 	{ hs_take_peer,        HS_YES },

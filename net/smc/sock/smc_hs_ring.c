@@ -3,10 +3,10 @@
  * The rings of a connection: elements of its group's pools, which grow on demand.
  *
  * Operation: the connection is charged for a ring first. One handshake at a time adds a
- * region to a group; the others watch the group and retry. On subsequent contact the peer
- * must answer CONFIRM RKEY before an element of a new RMB can be used. That wait inside a
- * step has a work item and a queue of its own, which owns the members of the handshake that
- * it needs.
+ * region to a group; the others wait in the queue of the pool, and are woken one by one. On
+ * subsequent contact the peer must answer CONFIRM RKEY before an element of a new RMB can be used.
+ * That wait inside a step has a work item and a queue of its own, which owns the members of the
+ * handshake that it needs.
  */
 #include "rdma/smc_net.h"
 #include "group/smc_pool.h"

@@ -482,6 +482,8 @@ static int table_init(struct kunit *test)
 	skb_queue_head_init(&lab->smc.sk->sk_receive_queue);
 	INIT_DELAYED_WORK(&lab->smc.hs_work, smc_hs_work);
 	init_waitqueue_head(&lab->lgr.waitq);
+	init_waitqueue_head(&lab->lgr.sends.waitq);
+	init_waitqueue_head(&lab->lgr.rmbs.waitq);
 	init_waitqueue_head(&table_waitq);
 	refcount_set(&lab->lgr.refs, 1);
 	table_forming = &lab->lgr;
@@ -925,13 +927,56 @@ static void a_step_repeats_its_check_after_it_joined_the_queue(struct kunit *tes
 
 	hs_run(hs);
 	KUNIT_EXPECT_EQ(test, table_nr_steps, 2);
-	wake_up_all(&hs->lgr->waitq);
+	wake_up(&hs->lgr->sends.waitq);
+	KUNIT_EXPECT_EQ(test, table_nr_queued, 1);
+	/* it left the queue, and joins it again */
+	wake_up(&hs->lgr->sends.waitq);
 	KUNIT_EXPECT_EQ(test, table_nr_queued, 1);
 	hs_run(hs);
-	KUNIT_EXPECT_EQ(test, table_nr_steps, 3);
+	KUNIT_EXPECT_EQ(test, table_nr_steps, 4);
 	hs_unwatch(hs);
-	wake_up_all(&hs->lgr->waitq);
+	wake_up(&hs->lgr->sends.waitq);
 	KUNIT_EXPECT_EQ(test, table_nr_queued, 1);
+}
+
+static unsigned int table_nr_others;
+
+static int table_wake_other(struct wait_queue_entry *watch, unsigned int mode, int sync, void *key)
+{
+	table_nr_others++;
+	return 1;
+}
+
+/* Hundreds may wait for an element: each event concerns one, which passes it on. */
+static void one_that_waits_for_an_element_is_woken_at_a_time(struct kunit *test)
+{
+	static const unsigned int steps[] = { SERVER_SNDBUF, SERVER_SNDBUF + 1 };
+	wait_queue_head_t *waitq;
+	wait_queue_entry_t other;
+	struct smc_hs *hs;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(steps); i++) {
+		hs = table_reach(test, SMC_ROLE_SERVER, steps[i], false);
+		waitq = i ? &hs->lgr->rmbs.waitq : &hs->lgr->sends.waitq;
+		table_nr_others = 0;
+		hs_run(hs);
+		init_waitqueue_func_entry(&other, table_wake_other);
+		add_wait_queue_exclusive(waitq, &other);
+		wake_up(waitq);
+		KUNIT_EXPECT_EQ(test, table_nr_queued, 1);
+		KUNIT_EXPECT_EQ(test, table_nr_others, 0U);
+		/* too early: it stays the first */
+		hs_run(hs);
+		wake_up(waitq);
+		KUNIT_EXPECT_EQ(test, table_nr_queued, 2);
+		KUNIT_EXPECT_EQ(test, table_nr_others, 0U);
+		hs_unwatch(hs);
+		KUNIT_EXPECT_EQ(test, table_nr_others, 1U);
+		remove_wait_queue(waitq, &other);
+		/* no watch is left */
+		KUNIT_EXPECT_FALSE(test, waitqueue_active(waitq));
+	}
 }
 
 static void a_server_waits_for_the_client_on_this_host(struct kunit *test)
@@ -1147,6 +1192,7 @@ static struct kunit_case table_cases[] = {
 	KUNIT_CASE(a_step_that_is_late_may_go_on),
 	KUNIT_CASE(a_step_that_is_late_may_wait_on),
 	KUNIT_CASE(a_step_repeats_its_check_after_it_joined_the_queue),
+	KUNIT_CASE(one_that_waits_for_an_element_is_woken_at_a_time),
 	KUNIT_CASE(a_server_waits_for_the_client_on_this_host),
 	KUNIT_CASE(the_first_contact_of_another_is_awaited),
 	KUNIT_CASE(first_contact_that_fails_is_declined),
