@@ -627,7 +627,7 @@ static const struct core_way core_ways[] = {
 	{ "to a neighbour from another address of ours", 1, 1, .gid = 7 },
 	{ "on a further link by the interface of another namespace", 0, 1, .is_same = true },
 	{ "by a gateway past such a link", 0, 64 },
-	{ "inside a subnet, where no address of ours counts", 0, 0, .gid = 7, .is_same = true },
+	{ "inside a subnet from another address of ours", 0, 0, .gid = 7 },
 };
 
 static void core_way_desc(const struct core_way *row, char *desc)
