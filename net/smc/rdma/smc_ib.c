@@ -294,37 +294,6 @@ static bool smc_ib_gid_is_v2(const struct ib_gid_attr *attr)
 	return attr->gid_type == IB_GID_TYPE_ROCE_UDP_ENCAP;
 }
 
-/*
- * A secondary address may move to another host, as that of a service does. So may an address
- * without a subnet. The caller is in an RCU read section.
- */
-static bool smc_ib_is_secondary(const struct net_device *ndev, const union ib_gid *gid)
-{
-	const struct in6_addr *addr = (const struct in6_addr *)gid;
-	const struct inet6_ifaddr *ifa6;
-	const struct in_device *in_dev;
-	const struct inet6_dev *idev;
-	const struct in_ifaddr *ifa;
-
-	if (ipv6_addr_v4mapped(addr)) {
-		in_dev = __in_dev_get_rcu(ndev);
-		if (!in_dev)
-			return false;
-		in_dev_for_each_ifa_rcu(ifa, in_dev)
-			if (ifa->ifa_local == addr->s6_addr32[3])
-				return ifa->ifa_flags & IFA_F_SECONDARY ||
-				       ifa->ifa_prefixlen == 32;
-		return false;
-	}
-	idev = __in6_dev_get(ndev);
-	if (!idev)
-		return false;
-	list_for_each_entry_rcu(ifa6, &idev->addr_list, if_list)
-		if (ipv6_addr_equal(&ifa6->addr, addr))
-			return ifa6->flags & IFA_F_SECONDARY || ifa6->prefix_len == 128;
-	return false;
-}
-
 /* Rank of a GID; 0 if it does not fit. */
 static unsigned int smc_ib_gid_rank(const struct ib_gid_attr *attr,
 				    const struct smc_ib_criteria *crit,
@@ -349,7 +318,7 @@ static unsigned int smc_ib_gid_rank(const struct ib_gid_attr *attr,
 	facts.is_theirs = ndev == crit->ndev;
 	is_own = ndev == crit->own ||
 		 (!IS_ERR(ndev) && crit->vlan && is_vlan_dev(ndev));
-	facts.is_secondary = !IS_ERR(ndev) && smc_ib_is_secondary(ndev, &attr->gid);
+	facts.is_secondary = !IS_ERR(ndev) && smc_netdev_is_secondary(ndev, attr->gid.raw);
 	rcu_read_unlock();
 	return facts.is_theirs || is_own ? smc_gid_rank(&facts, &crit->gid) : 0;
 }

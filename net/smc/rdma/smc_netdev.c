@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
+ * Network devices of a route, and their addresses.
+ *
  * Stacked devices: a route may use a VLAN, bond, bridge or macvlan, the RDMA port a lower device.
  *
  * RoCE frames need the VLAN tag of the route's IP packets; otherwise they enter a network that
@@ -7,7 +9,11 @@
  * is unusable with nested tags, a tag of 802.1ad, or paths with different tags.
  */
 #include <linux/if_vlan.h>
+#include <linux/inetdevice.h>
 #include <linux/netdevice.h>
+#include <net/addrconf.h>
+#include <net/if_inet6.h>
+#include <net/ipv6.h>
 
 #include "smc_compat.h"
 #include "rdma/smc_netdev.h"
@@ -154,4 +160,41 @@ bool smc_netdev_is_below(const struct net *net, const struct net_device *lower, 
 			break;
 	}
 	return is_below;
+}
+
+/**
+ * smc_netdev_is_secondary() - check whether an address of a device may move to another host
+ * @ndev: the device
+ * @gid: the address, IPv4 mapped
+ *
+ * A secondary address may, as that of a service does. So may an address without a subnet.
+ *
+ * Context: Any context. Expects an RCU read section.
+ * Return: true if so; false also if the device does not have it.
+ */
+bool smc_netdev_is_secondary(const struct net_device *ndev, const u8 gid[16])
+{
+	const struct in6_addr *addr = (const struct in6_addr *)gid;
+	const struct inet6_ifaddr *ifa6;
+	const struct in_device *in_dev;
+	const struct inet6_dev *idev;
+	const struct in_ifaddr *ifa;
+
+	if (ipv6_addr_v4mapped(addr)) {
+		in_dev = __in_dev_get_rcu(ndev);
+		if (!in_dev)
+			return false;
+		in_dev_for_each_ifa_rcu(ifa, in_dev)
+			if (ifa->ifa_local == addr->s6_addr32[3])
+				return ifa->ifa_flags & IFA_F_SECONDARY ||
+				       ifa->ifa_prefixlen == 32;
+		return false;
+	}
+	idev = __in6_dev_get(ndev);
+	if (!idev)
+		return false;
+	list_for_each_entry_rcu(ifa6, &idev->addr_list, if_list)
+		if (ipv6_addr_equal(&ifa6->addr, addr))
+			return ifa6->flags & IFA_F_SECONDARY || ifa6->prefix_len == 128;
+	return false;
 }

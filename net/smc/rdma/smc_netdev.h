@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Stacked network devices and the VLAN of each */
+/* Stacked network devices, the VLAN of each, and their addresses */
 #ifndef SMC_NETDEV_H
 #define SMC_NETDEV_H
 
@@ -36,6 +36,7 @@ struct smc_netdev_stack {
 
 void smc_netdev_get_stack(struct smc_netdev_stack *stack, struct net_device *top);
 void smc_netdev_put_stack(struct smc_netdev_stack *stack);
+bool smc_netdev_is_secondary(const struct net_device *ndev, const u8 gid[16]);
 bool smc_netdev_is_below(const struct net *net, const struct net_device *lower, u16 vlan);
 
 #endif /* SMC_NETDEV_H */

@@ -336,6 +336,7 @@ void smc_option_offer(struct smc_sock *smc, bool offers)
  */
 void smc_option_receive_answer(struct smc_sock *smc, const struct sk_buff *skb)
 {
+	sock_owned_by_me(smc->sk);
 	if (smc_option_find(skb))
 		smc->option |= SMC_OPTION_ANSWERED;
 }
