@@ -161,8 +161,7 @@ static int smc_diag_put_listeninfo(struct sk_buff *skb, const struct smc_sock *s
 	if (!listener)
 		return 0;
 	info = (struct smc_diag_listeninfo){
-		/* in TCP's queue, and in ours */
-		.queue = READ_ONCE(sk->sk_ack_backlog) + READ_ONCE(listener->nr[SMC_CHILD_READY]),
+		.queue = READ_ONCE(sk->sk_ack_backlog),
 		.queue_max = READ_ONCE(sk->sk_max_ack_backlog),
 		.handshakes = READ_ONCE(listener->nr[SMC_CHILD_HANDSHAKE]),
 		.deferred = READ_ONCE(listener->nr[SMC_CHILD_DEFERRED]),

@@ -43,23 +43,14 @@ struct smc_proc_walk {
 	struct smc_proc_line line;
 };
 
-/* Connections that wait for accept(), in TCP's queue and in ours. */
-static u32 proc_backlog(const struct smc_sock *smc)
-{
-	const struct smc_listener *listener = rcu_dereference(smc->listener);
-
-	if (!listener)
-		return 0;
-	return READ_ONCE(smc->sk->sk_ack_backlog) + READ_ONCE(listener->nr[SMC_CHILD_READY]);
-}
-
 /* State and queues; the mode is known. */
 static void proc_read(const struct smc_sock *smc, struct smc_proc_line *line)
 {
 	struct smc_conn *conn;
 
 	rcu_read_lock();
-	line->rx_queue = proc_backlog(smc);
+	/* a child has a copy of its listener's */
+	line->rx_queue = rcu_access_pointer(smc->listener) ? READ_ONCE(smc->sk->sk_ack_backlog) : 0;
 	line->msg.state = smc_sock_shown_state(smc);
 	/* pairs with smp_store_release() in smc_sock_make_conn() */
 	conn = smp_load_acquire(&smc->conn);

@@ -147,6 +147,7 @@ static void smc_listen_run(struct smc_listener *listener, struct sock *lsk)
 		else if (!smc_listener_add_plain(listener, sk, smc_listen_plain_reason(lsk, sk)))
 			smc_child_drop(sk);
 	}
+	smc_listener_wake_plain(listener, lsk);
 }
 
 /* TCP does not listen any more. The work item closes the remaining children. */
@@ -155,7 +156,7 @@ static void smc_listen_end(struct smc_sock *smc)
 	struct smc_listener *listener = smc_sock_listener(smc);
 
 	smc_option_unlisten(smc->sk);
-	smc_tcp_limit_backlog(smc->sk, false);
+	smc_tcp_answer_syns(smc->sk, false);
 	smc_listener_end(listener);
 	smc_sock_queue_listen(smc);
 	rcu_assign_pointer(smc->listener, NULL);
@@ -197,6 +198,7 @@ void smc_listen_stop(struct smc_sock *smc)
 	smc_listen_reset_children(smc, listener);
 	if (smc_sock_listener(smc) != listener)
 		return;
+	smc_listener_leave_backlog(listener);
 	if (smc->sk->sk_state == TCP_LISTEN)
 		smc_tcp_disconnect(smc->sk);
 	smc_listen_end(smc);
@@ -252,7 +254,7 @@ int smc_listen_begin(struct smc_sock *smc)
 		smc->fallback = SMC_DECLINE_NONE;
 	smc->peer_diagnosis = 0;
 	smc_option_listen(sk, smc_listen_withholds_smc);
-	smc_tcp_limit_backlog(sk, true);
+	smc_tcp_answer_syns(sk, true);
 	/* set if an operator ended the last listening: children would inherit it */
 	WRITE_ONCE(sk->sk_shutdown, 0);
 	rcu_assign_pointer(smc->listener, listener);

@@ -6,12 +6,16 @@
  * Then it is ready, and accept() takes it. Pending children hold a reference and may
  * outlive the listening, which they notice when they finish.
  *
+ * Ready children count in TCP's backlog, so TCP limits it, and TCP's dumps show it. Handshakes do
+ * not, as half-open connections do not with TCP: silent clients would block all others.
+ *
  * Rings, connections and link groups of pending children are charged when they are made. The rest,
  * their sockets and handshakes, is charged to the listener's control group as TCP charges accepted
  * sockets, beyond the limits: a child that TCP has acknowledged is not refused for want of room.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
+#include <net/inet_connection_sock.h>
 
 #include "smc_compat.h"
 #include "sock/smc_listener.h"
@@ -41,6 +45,7 @@ struct smc_listener *smc_listener_new(struct sock *sk, work_func_t take)
 	refcount_set(&listener->refs, 1);
 	spin_lock_init(&listener->lock);
 	listener->sk = sk;
+	listener->has_backlog = true;
 	smc_mem_open(&listener->account, sk);
 	INIT_LIST_HEAD(&listener->pending);
 	INIT_LIST_HEAD(&listener->ready);
@@ -134,6 +139,57 @@ struct sock *smc_listener_sock(struct smc_listener *listener)
 	return sk;
 }
 
+/* As TCP reports a child: code of the kernel may have replaced the callback. */
+static void smc_listener_report(struct sock *sk)
+{
+	local_bh_disable();
+	sk->sk_data_ready(sk);
+	local_bh_enable();
+}
+
+/* The lock under which TCP counts. Return: true if TCP's queue has a child without SMC. */
+static bool smc_listener_count_backlog(struct smc_listener *listener, struct sock *sk, int nr)
+{
+	guard(spinlock_bh)(&inet_csk(sk)->icsk_accept_queue.rskq_lock);
+	if (nr) {
+		WRITE_ONCE(listener->nr_backlog, listener->nr_backlog + nr);
+		WRITE_ONCE(sk->sk_ack_backlog, sk->sk_ack_backlog + nr);
+	}
+	return smc_listener_has_plain(listener, sk);
+}
+
+/**
+ * smc_listener_wake_plain() - wake accept() for a child without SMC whose event came too early
+ * @listener: the listener; a child for SMC has just left TCP's queue, and is not counted any more
+ * @sk: its sock
+ *
+ * Until then TCP's event found one child too few for others.
+ *
+ * Context: Process context.
+ */
+void smc_listener_wake_plain(struct smc_listener *listener, struct sock *sk)
+{
+	if (smc_listener_count_backlog(listener, sk, 0))
+		smc_listener_report(sk);
+}
+
+/**
+ * smc_listener_leave_backlog() - return the places of ready children, before TCP stops listening
+ * @listener: the listener; no child takes a place any more
+ *
+ * TCP empties its queue then, and expects a backlog of 0.
+ *
+ * Context: Process context.
+ */
+void smc_listener_leave_backlog(struct smc_listener *listener)
+{
+	spin_lock(&listener->lock);
+	if (listener->nr_backlog)
+		smc_listener_count_backlog(listener, listener->sk, -listener->nr_backlog);
+	listener->has_backlog = false;
+	spin_unlock(&listener->lock);
+}
+
 /**
  * smc_listener_end() - end a listener: no child becomes ready any more
  * @listener: the listener; the caller's reference stays
@@ -144,6 +200,7 @@ struct sock *smc_listener_sock(struct smc_listener *listener)
  */
 void smc_listener_end(struct smc_listener *listener)
 {
+	smc_listener_leave_backlog(listener);
 	spin_lock(&listener->lock);
 	WRITE_ONCE(listener->sk, NULL);
 	spin_unlock(&listener->lock);
@@ -290,11 +347,14 @@ bool smc_listener_finish(struct smc_child *child, bool is_ready)
 {
 	struct smc_listener *listener = child->listener;
 	struct sock *sk = NULL;
+	bool has_plain = false;
 
 	spin_lock(&listener->lock);
 	if (is_ready && listener->sk && smc_listener_move(child, SMC_CHILD_READY)) {
 		sk = listener->sk;
 		sock_hold(sk);
+		if (listener->has_backlog)
+			has_plain = smc_listener_count_backlog(listener, sk, 1);
 	} else {
 		smc_listener_move(child, SMC_CHILD_GONE);
 	}
@@ -305,10 +365,10 @@ bool smc_listener_finish(struct smc_child *child, bool is_ready)
 		smc_listener_free_child(child);
 		return false;
 	}
-	/* as TCP reports a child: code of the kernel may have replaced the callback */
-	local_bh_disable();
-	sk->sk_data_ready(sk);
-	local_bh_enable();
+	smc_listener_report(sk);
+	/* the event of a plain child may have taken the place of this one for its own */
+	if (has_plain)
+		smc_listener_report(sk);
 	sock_put(sk);
 	return true;
 }
@@ -365,8 +425,11 @@ bool smc_listener_next(struct smc_listener *listener, struct smc_accepted *child
 
 	spin_lock(&listener->lock);
 	oldest = list_first_entry_or_null(&listener->ready, struct smc_child, node);
-	if (oldest)
+	if (oldest) {
 		smc_listener_move(oldest, SMC_CHILD_GONE);
+		if (listener->has_backlog)
+			smc_listener_count_backlog(listener, listener->sk, -1);
+	}
 	spin_unlock(&listener->lock);
 	if (!oldest)
 		return false;

@@ -30,6 +30,8 @@ enum smc_child_state {
  * @refs: references
  * @lock: guards the members up to @work, and children; readers of @nr need no lock
  * @nr_agreed: children in TCP's queue that have agreed on SMC, each with a reference
+ * @has_backlog: TCP listens, and children of @ready take places in its backlog
+ * @nr_backlog: those that do; with &sock.sk_ack_backlog under the lock of TCP's queue
  * @sk: the sock that listens; NULL once it has stopped
  * @pending: children that are not ready, oldest first
  * @ready: children for accept(), oldest first
@@ -44,6 +46,8 @@ struct smc_listener {
 	refcount_t refs;
 	atomic_t nr_agreed;
 	spinlock_t lock;		/* see above */
+	bool has_backlog;
+	unsigned int nr_backlog;
 	struct sock *sk;
 	struct list_head pending;
 	struct list_head ready;
@@ -99,24 +103,19 @@ static inline bool smc_listener_has_agreed(const struct smc_listener *listener)
 	return atomic_read(&listener->nr_agreed) > 0;
 }
 
-/* True if TCP's queue of @sk has a child without SMC. */
+/*
+ * True if TCP's queue of @sk has a child without SMC; may be false for a moment while one for SMC
+ * enters the backlog or leaves TCP's queue, see smc_listener_wake_plain().
+ */
 static inline bool smc_listener_has_plain(const struct smc_listener *listener,
 					  const struct sock *sk)
 {
-	int nr_agreed = atomic_read(&listener->nr_agreed);
+	unsigned int queued = READ_ONCE(sk->sk_ack_backlog), others;
 
-	return READ_ONCE(sk->sk_ack_backlog) > max(nr_agreed, 0);
-}
-
-/*
- * True if the accept queue is full. Ready children take places of the backlog. Handshakes
- * do not, as half-open connections do not with TCP: silent clients would block all others.
- */
-static inline bool smc_listener_is_full(const struct smc_listener *listener,
-					const struct sock *sk)
-{
-	return READ_ONCE(sk->sk_ack_backlog) + READ_ONCE(listener->nr[SMC_CHILD_READY]) >
-	       READ_ONCE(sk->sk_max_ack_backlog);
+	/* pairs with the lock of the queue: a child that leaves the backlog meanwhile counts */
+	smp_rmb();
+	others = max(atomic_read(&listener->nr_agreed), 0);
+	return queued > others + READ_ONCE(listener->nr_backlog);
 }
 
 struct smc_listener *smc_listener_new(struct sock *sk, work_func_t take);
@@ -125,6 +124,8 @@ void smc_listener_forget(struct smc_listener *listener);
 void smc_listener_put(struct smc_listener *listener);
 void smc_listener_queue(struct smc_listener *listener, struct workqueue_struct *wq);
 struct sock *smc_listener_sock(struct smc_listener *listener);
+void smc_listener_leave_backlog(struct smc_listener *listener);
+void smc_listener_wake_plain(struct smc_listener *listener, struct sock *sk);
 void smc_listener_end(struct smc_listener *listener);
 
 struct smc_child *smc_listener_add(struct smc_listener *listener, struct sock *sk,

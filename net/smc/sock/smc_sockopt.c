@@ -352,17 +352,12 @@ static void opt_fill_conn(struct smc_conn *conn, struct tcp_info *info)
 /* MSS and options are those of the TCP connection to the peer. */
 static int opt_get_tcp_info(struct sock *sk, char __user *optval, int __user *optlen)
 {
-	const struct smc_listener *listener;
 	struct smc_sock *smc;
 	struct tcp_info info;
 
 	tcp_get_info(sk, &info);
 	lock_sock(sk);
 	smc = smc_sk(sk);
-	listener = smc ? smc_sock_listener(smc) : NULL;
-	/* children that wait for accept() are in both queues */
-	if (listener && info.tcpi_state == TCP_LISTEN)
-		info.tcpi_unacked += READ_ONCE(listener->nr[SMC_CHILD_READY]);
 	if (smc && smc->phase != SMC_PHASE_IDLE)
 		info.tcpi_state = opt_tcp_state(smc);
 	if (smc && smc->phase == SMC_PHASE_SMC)

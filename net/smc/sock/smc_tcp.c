@@ -95,6 +95,23 @@ static void smc_tcp_release_cb(struct sock *sk)
 		smc_wake_missed(sk, missed);
 }
 
+/* TCP's end by an operator or a BPF program, which may hold the socket lock. */
+static int smc_tcp_diag_destroy(struct sock *sk, int err)
+{
+	struct smc_listener *listener = NULL;
+	const struct smc_sock *smc;
+
+	guard(smc_call)(sk);
+	rcu_read_lock();
+	smc = smc_sk(sk);
+	if (smc)
+		listener = rcu_dereference(smc->listener);
+	if (listener)
+		smc_listener_leave_backlog(listener);
+	rcu_read_unlock();
+	return smc_tcp_kind_of(sk)->prot->diag_destroy(sk, err);
+}
+
 static int smc_tcp_sample(int family, struct smc_tcp_kind *kind,
 			  void (*take_over)(struct smc_tcp_calls *calls))
 {
@@ -116,6 +133,7 @@ static int smc_tcp_sample(int family, struct smc_tcp_kind *kind,
 	kind->our.prot.owner = THIS_MODULE;
 	kind->our.prot.init = smc_tcp_begin;
 	kind->our.prot.release_cb = smc_tcp_release_cb;
+	kind->our.prot.diag_destroy = smc_tcp_diag_destroy;
 #ifdef CONFIG_BPF_SYSCALL
 	/* sockmaps must not change the struct proto */
 	kind->our.prot.psock_update_sk_prot = NULL;
@@ -163,7 +181,6 @@ static const u16 smc_tcp_keeps_prot[] = {
 	KEEP(prot, h),
 	KEEP(prot, node.next),
 	KEEP(prot, node.prev),
-	KEEP(prot, diag_destroy),
 };
 
 static const u16 smc_tcp_keeps_ops[] = {
@@ -808,7 +825,7 @@ static void smc_tcp_disown_request(const struct sock *sk, const struct sk_buff *
 	sock_gen_put(req);
 }
 
-static int smc_tcp_answer_syn(struct sock *sk, struct sk_buff *skb)
+static int smc_tcp_conn_request(struct sock *sk, struct sk_buff *skb)
 {
 	int rc;
 
@@ -855,26 +872,6 @@ bool smc_tcp_syn_peer(struct in6_addr *peer)
 	else
 		*peer = ipv6_hdr(skb)->saddr;
 	return true;
-}
-
-/* As TCP does, drop a SYN when the accept queue is full. The client retries. */
-static int smc_tcp_conn_request(struct sock *sk, struct sk_buff *skb)
-{
-	const struct smc_listener *listener = NULL;
-	const struct smc_sock *smc;
-	bool is_full;
-
-	rcu_read_lock();
-	smc = smc_sk(sk);
-	if (smc)
-		listener = rcu_dereference(smc->listener);
-	is_full = listener && smc_listener_is_full(listener, sk);
-	rcu_read_unlock();
-	if (!is_full)
-		return smc_tcp_answer_syn(sk, skb);
-	NET_INC_STATS(sock_net(sk), LINUX_MIB_LISTENOVERFLOWS);
-	tcp_listendrop(sk);
-	return 0;
 }
 
 /* rebuild_header() of TCP's table, with the socket lock; precedes each retransmit of a SYN */
@@ -943,13 +940,13 @@ void smc_tcp_follow_connect(struct smc_sock *smc)
 }
 
 /**
- * smc_tcp_limit_backlog() - drop SYNs while the accept queue is full, or stop doing so
- * @sk: a listener; TCP counts only the children in its own queue
+ * smc_tcp_answer_syns() - have our functions answer the SYNs to a listener, or stop doing so
+ * @sk: a listener
  * @is_listening: true for a start of listening, false for its end
  *
  * Context: Process context. Expects the socket lock held.
  */
-void smc_tcp_limit_backlog(struct sock *sk, bool is_listening)
+void smc_tcp_answer_syns(struct sock *sk, bool is_listening)
 {
 	struct smc_tcp_kind *kind = smc_tcp_kind_of(sk);
 

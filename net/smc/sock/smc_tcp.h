@@ -38,7 +38,7 @@ void smc_tcp_label(struct sock *sk);
 const struct sk_buff *smc_tcp_answered_syn(void);
 bool smc_tcp_syn_peer(struct in6_addr *peer);
 void smc_tcp_follow_connect(struct smc_sock *smc);
-void smc_tcp_limit_backlog(struct sock *sk, bool is_listening);
+void smc_tcp_answer_syns(struct sock *sk, bool is_listening);
 void smc_tcp_shutdown(struct sock *sk, int how);
 int smc_tcp_disconnect(struct sock *sk);
 void smc_tcp_reset(struct sock *sk);

@@ -165,7 +165,7 @@ static bool listen_recall_client(struct net *net, const struct in6_addr *peer)
 #define smc_sock_lock_work listen_lock
 #define smc_sock_queue_listen listen_queue
 #define smc_tcp_adopt_child listen_adopt
-#define smc_tcp_limit_backlog listen_mind_backlog
+#define smc_tcp_answer_syns listen_mind_backlog
 #define smc_tcp_syn_peer listen_get_syn
 #define smc_tcp_take_child listen_take
 

@@ -9,7 +9,7 @@
 static struct proto listener_proto = {
 	.name = "smc_listener_test",
 	.owner = THIS_MODULE,
-	.obj_size = sizeof(struct sock),
+	.obj_size = sizeof(struct inet_connection_sock),
 };
 
 static unsigned int listener_nr_woken;
@@ -36,6 +36,7 @@ static struct sock *listener_new_sock(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, sk);
 	sock_init_data(NULL, sk);
+	spin_lock_init(&inet_csk(sk)->icsk_accept_queue.rskq_lock);
 	sk->sk_destruct = listener_freed;
 	return sk;
 }
@@ -378,21 +379,80 @@ static void children_that_are_ready_take_places_of_the_backlog(struct kunit *tes
 	/* children in a handshake, or waiting for their first byte, take none */
 	smc_listener_defer(child[0]);
 	for (i = 0; i < ARRAY_SIZE(child); i++) {
-		KUNIT_EXPECT_FALSE(test, smc_listener_is_full(listener, sk));
+		KUNIT_EXPECT_FALSE(test, sk_acceptq_is_full(sk));
+		KUNIT_EXPECT_EQ(test, sk->sk_ack_backlog, (u32)i);
 		KUNIT_EXPECT_TRUE(test, smc_listener_finish(child[i], true));
+		KUNIT_EXPECT_FALSE(test, smc_listener_has_plain(listener, sk));
 	}
-	KUNIT_EXPECT_TRUE(test, smc_listener_is_full(listener, sk));
-	/* a second listen() */
-	sk->sk_max_ack_backlog++;
-	KUNIT_EXPECT_FALSE(test, smc_listener_is_full(listener, sk));
-	/* one in TCP's queue */
-	sk->sk_ack_backlog = 1;
-	KUNIT_EXPECT_TRUE(test, smc_listener_is_full(listener, sk));
-	while ((next = listener_next(listener))) {
+	KUNIT_EXPECT_TRUE(test, sk_acceptq_is_full(sk));
+	KUNIT_EXPECT_EQ(test, listener_nr_woken, (unsigned int)i);
+	/* one without SMC in TCP's queue */
+	sk_acceptq_added(sk);
+	KUNIT_EXPECT_TRUE(test, smc_listener_has_plain(listener, sk));
+	smc_listener_wake_plain(listener, sk);
+	KUNIT_EXPECT_EQ(test, listener_nr_woken, i + 1U);
+	while (i > 1 && (next = listener_next(listener))) {
 		sock_put(next);
-		KUNIT_EXPECT_FALSE(test, smc_listener_is_full(listener, sk));
+		KUNIT_EXPECT_EQ(test, sk->sk_ack_backlog, (u32)i--);
+		KUNIT_EXPECT_TRUE(test, smc_listener_has_plain(listener, sk));
 	}
+	/* accept() has taken it */
+	sk_acceptq_removed(sk);
+	KUNIT_EXPECT_FALSE(test, smc_listener_has_plain(listener, sk));
+	smc_listener_wake_plain(listener, sk);
+	KUNIT_EXPECT_EQ(test, listener_nr_woken, LISTENER_BACKLOG + 2U);
+	sock_hold(sk);
 	listener_close(listener);
+	KUNIT_EXPECT_EQ(test, sk->sk_ack_backlog, 0U);
+	sock_put(sk);
+	next = listener_next(listener);
+	KUNIT_ASSERT_NOT_NULL(test, next);
+	sock_put(next);
+	smc_listener_put(listener);
+}
+
+/* Its event came while that one took a place: both are to be accepted. */
+static void a_plain_child_beside_one_that_gets_ready_is_noticed(struct kunit *test)
+{
+	struct smc_listener *listener = listener_begin(test);
+	struct smc_child *child = listener_add(test, listener);
+	struct sock *sk = listener->sk, *next;
+
+	sk_acceptq_added(sk);
+	KUNIT_EXPECT_TRUE(test, smc_listener_finish(child, true));
+	KUNIT_EXPECT_EQ(test, listener_nr_woken, 2U);
+	next = listener_next(listener);
+	KUNIT_ASSERT_NOT_NULL(test, next);
+	sock_put(next);
+	sk_acceptq_removed(sk);
+	listener_close(listener);
+	smc_listener_put(listener);
+}
+
+/* TCP expects an empty backlog when it stops, and the socket may listen again before that. */
+static void places_are_returned_before_tcp_stops(struct kunit *test)
+{
+	struct smc_listener *listener = listener_begin(test);
+	struct smc_child *child[3];
+	struct sock *sk = listener->sk, *next;
+	int i;
+
+	sock_hold(sk);
+	for (i = 0; i < ARRAY_SIZE(child); i++)
+		child[i] = listener_add(test, listener);
+	KUNIT_EXPECT_TRUE(test, smc_listener_finish(child[0], true));
+	KUNIT_EXPECT_TRUE(test, smc_listener_finish(child[1], true));
+	KUNIT_EXPECT_EQ(test, sk->sk_ack_backlog, 2U);
+	smc_listener_leave_backlog(listener);
+	KUNIT_EXPECT_EQ(test, sk->sk_ack_backlog, 0U);
+	KUNIT_EXPECT_TRUE(test, smc_listener_finish(child[2], true));
+	KUNIT_EXPECT_EQ(test, sk->sk_ack_backlog, 0U);
+	sk->sk_ack_backlog = 1;
+	listener_close(listener);
+	while ((next = listener_next(listener)))
+		sock_put(next);
+	KUNIT_EXPECT_EQ(test, sk->sk_ack_backlog, 1U);
+	sock_put(sk);
 	smc_listener_put(listener);
 }
 
@@ -440,6 +500,8 @@ static struct kunit_case listener_cases[] = {
 	KUNIT_CASE(a_listener_that_has_gone_gets_no_child),
 	KUNIT_CASE(a_listener_keeps_the_module_until_it_is_freed),
 	KUNIT_CASE(children_that_are_ready_take_places_of_the_backlog),
+	KUNIT_CASE(a_plain_child_beside_one_that_gets_ready_is_noticed),
+	KUNIT_CASE(places_are_returned_before_tcp_stops),
 	KUNIT_CASE(one_without_smc_is_ready_at_once),
 	{}
 };

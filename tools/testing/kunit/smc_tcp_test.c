@@ -850,6 +850,13 @@ static void one_for_smc_between_others_is_counted(struct kunit *test)
 	smc_listener_put(listener);
 }
 
+static void tcp_take_places(struct smc_listener *listener, struct sock *sk, int nr)
+{
+	guard(spinlock_bh)(&inet_csk(sk)->icsk_accept_queue.rskq_lock);
+	listener->nr_backlog += nr;
+	WRITE_ONCE(sk->sk_ack_backlog, sk->sk_ack_backlog + nr);
+}
+
 /* A backlog of 4 has five places, as with TCP, for plain and SMC children together. */
 static void children_that_are_ready_take_places_of_the_backlog(struct kunit *test)
 {
@@ -861,11 +868,11 @@ static void children_that_are_ready_take_places_of_the_backlog(struct kunit *tes
 
 	af = inet_csk(sk)->icsk_af_ops;
 	lock_sock(sk);
-	smc_tcp_limit_backlog(sk, true);
+	smc_tcp_answer_syns(sk, true);
 	release_sock(sk);
-	listener->nr[SMC_CHILD_READY] = 4;
+	tcp_take_places(listener, sk, 4);
 	tcp_begin(test, server, IPPROTO_TCP);
-	KUNIT_ASSERT_TRUE(test, tcp_wait_for(READ_ONCE(sk->sk_ack_backlog) == 1));
+	KUNIT_ASSERT_TRUE(test, tcp_wait_for(READ_ONCE(sk->sk_ack_backlog) == 5));
 	KUNIT_EXPECT_EQ(test, atomic_read(&sk->sk_drops), 0);
 
 	late = tcp_new(test, IPPROTO_TCP);
@@ -873,9 +880,9 @@ static void children_that_are_ready_take_places_of_the_backlog(struct kunit *tes
 	KUNIT_EXPECT_EQ(test, kernel_connect(late, (struct sockaddr *)&addr, sizeof(addr),
 					     O_NONBLOCK), -EINPROGRESS);
 	KUNIT_EXPECT_TRUE(test, tcp_wait_for(atomic_read(&sk->sk_drops)));
-	KUNIT_EXPECT_EQ(test, sk->sk_ack_backlog, 1U);
+	KUNIT_EXPECT_EQ(test, sk->sk_ack_backlog, 5U);
 	/* the client retries */
-	WRITE_ONCE(listener->nr[SMC_CHILD_READY], 0);
+	tcp_take_places(listener, sk, -4);
 	KUNIT_EXPECT_TRUE(test, tcp_wait_for(READ_ONCE(sk->sk_ack_backlog) == 2));
 	/* a child does not inherit the limit */
 	child = listener_pop(test, server);
@@ -884,9 +891,25 @@ static void children_that_are_ready_take_places_of_the_backlog(struct kunit *tes
 	tcp_close(child, 0);
 	listener_end(test, server, listener);
 	lock_sock(sk);
-	smc_tcp_limit_backlog(sk, false);
+	smc_tcp_answer_syns(sk, false);
 	release_sock(sk);
 	KUNIT_EXPECT_PTR_EQ(test, inet_csk(sk)->icsk_af_ops, af);
+	smc_listener_put(listener);
+}
+
+/* `ss -K`: TCP warns about a backlog that is not empty. */
+static void an_operator_ends_a_listener_with_children(struct kunit *test)
+{
+	struct socket *server = tcp_listen(test, IPPROTO_SMC);
+	struct smc_listener *listener = listener_of(test, server);
+	struct sock *sk = server->sk;
+
+	tcp_take_places(listener, sk, 2);
+	KUNIT_EXPECT_EQ(test, sk->sk_prot->diag_destroy(sk, ECONNABORTED), 0);
+	KUNIT_EXPECT_EQ(test, (int)sk->sk_state, TCP_CLOSE);
+	KUNIT_EXPECT_EQ(test, sk->sk_ack_backlog, 0U);
+	KUNIT_EXPECT_EQ(test, listener->nr_backlog, 0U);
+	listener_end(test, server, listener);
 	smc_listener_put(listener);
 }
 
@@ -1111,6 +1134,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(a_socket_that_tcp_closes_begins_no_handshake),
 	KUNIT_CASE(one_for_smc_between_others_is_counted),
 	KUNIT_CASE(children_that_are_ready_take_places_of_the_backlog),
+	KUNIT_CASE(an_operator_ends_a_listener_with_children),
 	KUNIT_CASE(opt_08_a_child_counts_what_its_client_was_offered),
 	KUNIT_CASE(amb_54_an_urgent_byte_is_payload),
 	KUNIT_CASE(amb_54_a_late_decline_is_payload),

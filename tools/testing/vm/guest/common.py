@@ -135,6 +135,20 @@ def queue_info(ls):
     return info[0], *struct.unpack_from("II", info, 24)
 
 
+def dumped_queue(port):
+    """Length and limit of a listener's queue in TCP's dumps: sock_diag's, then length in /proc."""
+    out = subprocess.run(["ss", "-Hltn", f"sport = :{port}"], check=True,
+                         stdout=subprocess.PIPE).stdout.split()
+    rows = []
+    for name in ("tcp", "tcp6"):
+        with open(f"/proc/net/{name}", encoding="ascii") as f:
+            rows += [line.split() for line in f]
+    # a row begins with number, local address, remote address, state, queues of sender and reader
+    found = [int(row[4].partition(":")[2], 16) for row in rows
+             if row[1].endswith(f":{port:04X}") and row[3] == "0A"]
+    return (int(out[1]), int(out[2])), found
+
+
 def end_listeners(port, which=""):
     """End the listeners of PORT that match WHICH by `ss -K`; return their number.
 

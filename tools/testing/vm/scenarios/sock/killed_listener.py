@@ -11,7 +11,7 @@ import socket
 
 import netns
 import smcdiag
-from common import end_listeners, queue_info
+from common import dumped_queue, end_listeners, queue_info
 from halves import is_smc
 
 timeout = 60
@@ -22,8 +22,9 @@ LISTEN = 10
 
 
 def is_queued(h, ls, port, n):
-    """True if TCP_INFO and sock_diag show N queued children."""
-    return queue_info(ls) == (LISTEN, n, BACKLOG) and (
+    """True if TCP_INFO, TCP's dumps and sock_diag show N queued children."""
+    return queue_info(ls) == (LISTEN, n, BACKLOG) and \
+        dumped_queue(port) == ((n, BACKLOG), [n]) and (
         h.family == "tcp" or
         [(s["listener"]["queue"], s["listener"]["queue_max"], s["listener"]["handshakes"])
          for s in smcdiag.sockets() if "listener" in s and s["sport"] == port] ==
@@ -31,8 +32,9 @@ def is_queued(h, ls, port, n):
 
 
 def server(h, port, addr, wants_smc):
-    ls = h.listen(port, backlog=BACKLOG, addr=addr)
+    ls = h.listen(port, backlog=BACKLOG, addr=addr, mark=False)
     h.wait(lambda: is_queued(h, ls, port, 0), "an empty queue")
+    h.mark("listening")
     h.gate("connected")
     h.wait(lambda: is_queued(h, ls, port, CLIENTS), "all in the queue")
     h.equal(end_listeners(port), 1, "listeners that were ended")

@@ -15,7 +15,7 @@ import subprocess
 import threading
 import time
 
-from common import drops, queue_info
+from common import drops, dumped_queue, queue_info
 from halves import is_asleep, libc
 from like import connect, serve
 
@@ -118,6 +118,7 @@ def full_backlog(x, server):
         # would get in. A child may be in TCP's queue and leave it again for the handshake.
         x.h.wait(lambda: queue_info(ls)[1] == 3, "a full queue")
         x.say("TCP_INFO of a full queue", queue_info(ls))
+        x.say("TCP's dumps of a full queue", dumped_queue(x.port))
         before = drops()
         x.sync()
         x.sync()
@@ -128,6 +129,7 @@ def full_backlog(x, server):
             # the fourth may follow at any time
             if i == 3:
                 x.say("TCP_INFO of an empty queue", queue_info(ls))
+                x.say("TCP's dumps of an empty queue", dumped_queue(x.port))
         return
     x.sync()
     for _ in range(3):
