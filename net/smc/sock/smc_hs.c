@@ -110,6 +110,9 @@ static unsigned long hs_limit_jiffies(const struct smc_hs *hs, enum hs_limit lim
 {
 	unsigned long full, time;
 
+	/* most steps */
+	if (limit == HS_UNTIMED)
+		return 0;
 	full = msecs_to_jiffies(READ_ONCE(smc_net(hs->net)->set.clc_timeout_ms));
 	switch (limit) {
 	case HS_FULL:
@@ -119,10 +122,8 @@ static unsigned long hs_limit_jiffies(const struct smc_hs *hs, enum hs_limit lim
 	case HS_PROPOSAL:
 		time = READ_ONCE(inet_csk(hs->smc->sk)->icsk_rto);
 		return clamp(time * SMC_HS_PROPOSAL_RTOS, full / 2, full);
-	case HS_BRIEF:
-		return min(full / 2, msecs_to_jiffies(SMC_ROUTE_NEIGHBOUR_MS));
 	default:
-		return 0;
+		return min(full / 2, msecs_to_jiffies(SMC_ROUTE_NEIGHBOUR_MS));
 	}
 }
 
@@ -1220,7 +1221,8 @@ static enum smc_hs_outcome hs_run_step(struct smc_hs *hs)
 /* The next row, or the Decline that replaces it, has a time limit of its own. */
 static void hs_move_on(struct smc_hs *hs, enum smc_hs_outcome out)
 {
-	hs_unwatch(hs);
+	if (hs->waitq || hs->watched)
+		hs_unwatch(hs);
 	/* the time limit of a Proposal begins with the connection */
 	if (hs_current_row(hs)->event || out == SMC_HS_DECLINE)
 		hs->since = jiffies;
