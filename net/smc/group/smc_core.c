@@ -319,9 +319,8 @@ static bool lgr_key_matches(const struct smc_link_group *lgr, const struct smc_l
 }
 
 /*
- * Return true if the link takes the path found for the new connection. An RNIC never changes the
- * next hop of a link, and a link dies with the address of its GID: so the GIDs must be equal, too.
- * Without a route (hop_limit 0: the interface is in another namespace) the link is direct.
+ * True if the link takes the path found for the new connection. An RNIC never changes the next hop
+ * of a link, which dies with the address of its GID. Without a route (hop_limit 0) it is direct.
  */
 static bool lgr_link_has_path(const struct smc_link *link, const struct smc_ib_end *end,
 			      const struct smc_lgr_key *key)
