@@ -48,6 +48,8 @@ static inline struct smc_sock *smc_kunit_new(struct proto *prot)
 		return NULL;
 	}
 	sock_init_data(NULL, sk);
+	/* TCP's queue, in whose backlog ready children take places */
+	spin_lock_init(&inet_csk(sk)->icsk_accept_queue.rskq_lock);
 	smc_kunit_hang(smc, sk);
 	return smc;
 }
