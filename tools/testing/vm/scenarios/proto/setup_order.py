@@ -121,24 +121,24 @@ def traffic(t):
     t.both(banner, listener, BANNER)
     t.both(flood_server, flood_client, BANNER + 1)
 
-    # another address of the same host is the same peer
+    # another address of the same host is the same peer, but a link ends with its address
     t.a.run(f"ip addr add {OTHER}/24 dev eth0")
     vip = t.half(t.b, held, port=PORT, n=1, addrs=[OTHER])
     t.expect_all("open", vip)
-    t.equal(t.queue_pairs(t.a), 1, "RC queue pairs with a connection to another address")
+    have_pairs(t, 2, "with a connection to another address")
 
     # the opposite direction
     s2 = t.half(t.b, serve, port=BACK)
     s2.expect("listening")
     back = t.half(t.a, held, port=BACK, n=1)
     t.expect_all("open", back)
-    have_pairs(t, 2, "with a connection in the opposite direction")
+    have_pairs(t, 3, "with a connection in the opposite direction")
 
     # the group is full: the server starts another one
-    t.set(t.a, max_conns_per_lgr=N + 1)
+    t.set(t.a, max_conns_per_lgr=N)
     more = t.half(t.b, held, port=PORT, n=1)
     t.expect_all("open", more)
-    have_pairs(t, 3, "with a parallel link group")
+    have_pairs(t, 4, "with a parallel link group")
     c.gate("parallel")
     t.expect_all("after parallel", c)
     t.mode(t.b, "SMC-R", PORT, N + 2)
@@ -310,7 +310,7 @@ def check(t, path):
 
     first, parallel, vip = conns[0], conns[-1], conns[-2]
     check_first_contact(t, frames, first, llc)
-    for hs in [*conns[1:-1], said]:
+    for hs in [*conns[1:-2], said]:
         check_subsequent(t, frames, hs, first, llc)
     t.equal(vip.server, OTHER, "server address of the last but one")
     check_new_rmb(t, frames, conns[1], first, llc)
@@ -319,14 +319,15 @@ def check(t, path):
              if f.llc == llc.CONFIRM_RKEY], [], "CONFIRM RKEY for the third connection")
 
     check_first_contact(t, frames, back, llc)
+    check_first_contact(t, frames, vip, llc)
     check_first_contact(t, frames, parallel, llc)
-    for other in (back, parallel):
+    for other in (back, vip, parallel):
         # a number names a queue pair of its host only
         t.check(not queue_pairs(other) & queue_pairs(first), "groups share a queue pair")
     old = {m.rkey for hs in conns[:-1] for m in (hs.accept, hs.confirm)}
     t.check(not {parallel.accept.rkey, parallel.confirm.rkey} & old,
             "parallel link groups share an RMB")
-    check_test_link(t, frames, (first, back, parallel), llc)
+    check_test_link(t, frames, (first, back, vip, parallel), llc)
     check_data(t, frames, llc)
     t.note(f"{len(frames)} frames")
 
