@@ -334,7 +334,7 @@ static void on_notice(struct smc_llc_run *run, u8 link)
 		return;
 	}
 	/* A new RNIC of the client may fit what it refused before. */
-	smc_llc_readmit_candidates(flow);
+	smc_llc_reset_retry(flow);
 	/* ERR-59, ADDL-06 to ADDL-09; SER-07: crossed with an offer */
 	if (!smc_llc_is_adding(flow))
 		smc_llc_want_link(flow);
@@ -495,7 +495,7 @@ void smc_llc_add_req(struct smc_llc_run *run, u8 link, const struct smc_llc_msg 
 	}
 	if (msg->is_reply)
 		return;
-	smc_llc_readmit_candidates(flow);
+	smc_llc_reset_retry(flow);
 	/* the client does not know yet of an attempt in CREATE, and it may fail */
 	if (flow->config == SMC_LLC_CONFIG_CREATE || !smc_llc_is_adding(flow))
 		flow->asked_link = link;
@@ -790,6 +790,7 @@ static void added(struct smc_llc_run *run, u8 link)
 	smc_llc_offer_linked(flow, flow->params.is_server ? &lnk->local : &lnk->peer);
 	/* links that end early have a limit of their own, SMC_LLC_BRIEF_LIVES */
 	flow->nr_attempts = 0;
+	flow->retry_ms = 0;
 	smc_llc_config_done(run);
 	if (flow->phase == SMC_LLC_UP)
 		smc_llc_link_up(run, link);

@@ -593,7 +593,7 @@ static void on_timer(struct smc_llc_run *run, const struct smc_llc_event *ev)
 	}
 	/* ERR-57, TMR-13 */
 	if (flow->next_add && run->now >= flow->next_add)
-		smc_llc_want_link(flow);
+		smc_llc_retry(flow);
 }
 
 /* True if no link is left and none can be added. */

@@ -24,6 +24,8 @@ enum smc_llc_flow_limit {
 };
 
 #define SMC_LLC_NO_DEADLINE	U64_MAX
+/* Longest pause before another attempt to add a link. */
+#define SMC_LLC_RETRY_MAX_MS	(3600 * 1000)
 /* Short-lived links in a row that the peer may cause before the machine backs off. */
 #define SMC_LLC_BRIEF_LIVES	4
 /*
@@ -51,7 +53,7 @@ enum smc_llc_flow_limit {
  * @rkey_retry: pause before a refused CONFIRM RKEY is retried when no local change of links
  *	explains the refusal, RKEY-12
  * @add_link_retry: pause before the server tries to add a further link, or the client requests
- *	one again, TMR-12, TMR-13; 0 is never
+ *	one again, TMR-12, TMR-13; doubled by each refusal, up to an hour; 0 is never
  */
 struct smc_llc_timers {
 	int confirm_link;
@@ -525,6 +527,7 @@ struct smc_llc_flow {
 	 * exchanges allow it
 	 */
 	u64 next_add;
+	u32 retry_ms;			/* shortest pause after the next refusal */
 	/*
 	 * server: time of the next ADD LINK, if the peer may still be busy with the last one,
 	 * in ms

@@ -525,36 +525,68 @@ void smc_llc_arm_probe(struct smc_llc_run *run, u8 link)
  *
  * After a failure, retry while symmetric links are missing: no event reports that the cause is
  * gone. After a refusal, a server with one link retries, and a client with an unused RNIC. No side
- * does without SMC_LLC_EV_RNICS. RFC 7609 C.8; ERR-56, TMR-12, TMR-13.
+ * does without SMC_LLC_EV_RNICS. Refusals in a row double the pause: an attempt costs an RNIC
+ * several commands, and hosts with one port would make it for ever in each of their groups. RFC
+ * 7609 C.8; ERR-56, TMR-12, TMR-13.
  */
 void smc_llc_arm_retry(struct smc_llc_run *run, bool has_failed)
 {
 	struct smc_llc_flow *flow = run->flow;
-	int ms = flow->params.timers.add_link_retry;
+	u32 ms = flow->params.timers.add_link_retry;
 	bool has_use;
 
 	if (!flow->has_rnics)
 		return;
+	if (has_failed)
+		flow->retry_ms = 0;
 	if (has_failed && smc_llc_nr_symmetric(flow) < flow->max_links)
 		has_use = true;
 	else if (flow->params.is_server)
 		has_use = smc_llc_nr_in_use(flow) < 2;
 	else
 		has_use = smc_llc_has_unused_rnic(flow);
-	if (ms > 0 && has_use && flow->next_add)
-		flow->next_add = smc_llc_after(run, ms);
+	if (ms && has_use && flow->next_add)
+		flow->next_add = smc_llc_after(run, max(ms, flow->retry_ms));
 }
 
 /**
- * smc_llc_want_link() - try for a further link
+ * smc_llc_retry() - try for a further link because the pause of smc_llc_arm_retry() is over
  * @flow: LLC machine
  *
- * A server tries RNICs again that the client refused. RFC 7609 C.8; ERR-57 to ERR-59.
+ * A server tries RNICs again that the client refused. RFC 7609 C.8; ERR-57, TMR-12.
+ */
+void smc_llc_retry(struct smc_llc_flow *flow)
+{
+	u32 ms = max_t(u32, flow->params.timers.add_link_retry, flow->retry_ms);
+
+	flow->retry_ms = min_t(u32, 2 * ms, SMC_LLC_RETRY_MAX_MS);
+	flow->next_add = 0;
+	smc_llc_readmit_candidates(flow);
+}
+
+/**
+ * smc_llc_reset_retry() - note that an attempt may succeed now where it did not before
+ * @flow: LLC machine
+ *
+ * A local RNIC or the links have changed, or the peer asks. The pauses start over, and a server
+ * tries RNICs again that the client refused. ERR-58, ERR-59.
+ */
+void smc_llc_reset_retry(struct smc_llc_flow *flow)
+{
+	flow->retry_ms = 0;
+	smc_llc_readmit_candidates(flow);
+}
+
+/**
+ * smc_llc_want_link() - try for a further link, after a change
+ * @flow: LLC machine
+ *
+ * RFC 7609 C.8; ERR-57 to ERR-59.
  */
 void smc_llc_want_link(struct smc_llc_flow *flow)
 {
 	flow->next_add = 0;
-	smc_llc_readmit_candidates(flow);
+	smc_llc_reset_retry(flow);
 }
 
 /**

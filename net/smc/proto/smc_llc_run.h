@@ -57,6 +57,8 @@ void smc_llc_link_destroy(struct smc_llc_run *run, u8 link, bool is_agreed);
 void smc_llc_send_test_link(struct smc_llc_run *run, u8 link);
 void smc_llc_arm_probe(struct smc_llc_run *run, u8 link);
 void smc_llc_arm_retry(struct smc_llc_run *run, bool has_failed);
+void smc_llc_retry(struct smc_llc_flow *flow);
+void smc_llc_reset_retry(struct smc_llc_flow *flow);
 void smc_llc_want_link(struct smc_llc_flow *flow);
 struct smc_llc_confirm_link *smc_llc_send_confirm_link(struct smc_llc_run *run, u8 link,
 						       bool is_reply, bool no_eye_catcher,

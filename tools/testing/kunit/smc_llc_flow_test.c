@@ -3172,10 +3172,10 @@ static void second_link_is_tried_again_err_57_tmr_12(struct kunit *test)
 	lab_wait(lab, 1);
 	msg = lab_hear(lab, SERVER, SMC_LLC_ADD_LINK, false);
 	KUNIT_EXPECT_EQ(test, msg.add_link.link_num, 3);
-	/* And again after the next rejection. */
+	/* And again after the next rejection, when twice the time has passed. */
 	msg = say_reject(3);
 	lab_say(lab, SERVER, &msg);
-	lab_wait(lab, 4999);
+	lab_wait(lab, 9999);
 	lab_expect_silence(lab, SERVER);
 	lab_wait(lab, 1);
 	lab_hear(lab, SERVER, SMC_LLC_ADD_LINK, false);
@@ -3183,6 +3183,96 @@ static void second_link_is_tried_again_err_57_tmr_12(struct kunit *test)
 	lab_say(lab, SERVER, &msg);
 	lab_event(lab, SERVER, SMC_LLC_EV_LINK_BROKEN);
 	lab_expect_terminated(lab, SERVER, SMC_LLC_WHY_LINK_BROKEN);
+}
+
+/* A group up whose server has one port and has just been refused a second link. */
+static struct lab *lab_up_refused(struct kunit *test, u32 retry_ms)
+{
+	struct lab *lab = lab_new(test, true, true);
+
+	lab->side[SERVER].flow.params.timers.add_link_retry = retry_ms;
+	lab->side[SERVER].flow.params.test_link_idle_ms = 0;
+	lab_start(lab);
+	lab_tell_rnic(lab, SERVER);
+	lab_pump(lab);
+	lab->is_played[CLIENT] = true;
+	return lab;
+}
+
+static void lab_refuse_offer_now(struct lab *lab)
+{
+	struct smc_llc_msg msg = lab_hear(lab, SERVER, SMC_LLC_ADD_LINK, false);
+
+	msg = say_reject(msg.add_link.link_num);
+	lab_say(lab, SERVER, &msg);
+}
+
+/* The next offer comes after @ms, and is refused. */
+static void lab_refuse_offer_after(struct lab *lab, u32 ms)
+{
+	lab_wait(lab, ms - 1);
+	lab_expect_silence(lab, SERVER);
+	lab_wait(lab, 1);
+	lab_refuse_offer_now(lab);
+}
+
+/* Hosts with one port: an attempt costs an RNIC commands, in each of thousands of groups. */
+static void retries_back_off_tmr_12(struct kunit *test)
+{
+	struct lab *lab = lab_up_refused(test, 30000);
+	unsigned int i, created;
+
+	for (i = 0; i < 7; i++)
+		lab_refuse_offer_after(lab, 30000 << i);
+	lab_refuse_offer_after(lab, SMC_LLC_RETRY_MAX_MS);
+	lab_refuse_offer_after(lab, SMC_LLC_RETRY_MAX_MS);
+	/* one queue pair for each hour */
+	created = lab->side[SERVER].nr_created;
+	lab_refuse_offer_after(lab, SMC_LLC_RETRY_MAX_MS);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_created, created + 1);
+	lab_expect_alive(lab, SERVER);
+
+	/* a longer pause that was asked for is neither shortened nor overrun */
+	lab = lab_up_refused(test, SMC_LLC_RETRY_MAX_MS);
+	lab_refuse_offer_after(lab, SMC_LLC_RETRY_MAX_MS);
+	lab_refuse_offer_after(lab, SMC_LLC_RETRY_MAX_MS);
+}
+
+/* The pauses start over when an attempt may succeed that did not before. */
+static void retries_start_over_err_58_err_59(struct kunit *test)
+{
+	struct smc_llc_msg ask = say_add_link(7, 0, 0, false);
+	struct lab *lab = lab_up_refused(test, 5000);
+
+	lab_refuse_offer_after(lab, 5000);
+	lab_refuse_offer_after(lab, 10000);
+	/* the client asks */
+	lab_say(lab, SERVER, &ask);
+	lab_refuse_offer_now(lab);
+	lab_refuse_offer_after(lab, 5000);
+	lab_refuse_offer_after(lab, 10000);
+	/* the port of this side is another one, or has another GID or MTU */
+	lab->side[SERVER].end.gid[15]++;
+	lab_tell_rnic(lab, SERVER);
+	lab_pump(lab);
+	lab_refuse_offer_now(lab);
+	lab_refuse_offer_after(lab, 5000);
+	lab_refuse_offer_after(lab, 10000);
+	/* the port was away, as after its carrier */
+	lab_event(lab, SERVER, SMC_LLC_EV_RNICS);
+	lab_tell_rnic(lab, SERVER);
+	lab_pump(lab);
+	lab_refuse_offer_now(lab);
+	lab_refuse_offer_after(lab, 5000);
+
+	/* the client asks while an offer is under way */
+	lab_wait(lab, 10000);
+	lab_hear(lab, SERVER, SMC_LLC_ADD_LINK, false);
+	lab_say(lab, SERVER, &ask);
+	ask = say_reject(lab->side[SERVER].flow.last_num);
+	lab_say(lab, SERVER, &ask);
+	lab_refuse_offer_after(lab, 5000);
+	lab_expect_alive(lab, SERVER);
 }
 
 static void later_add_link_without_reply_err_29(struct kunit *test)
@@ -5417,6 +5507,8 @@ static struct kunit_case llc_flow_cases[] = {
 	KUNIT_CASE(client_add_link_at_the_maximum_addl_05_addl_09_maxl_10),
 	KUNIT_CASE(client_starts_no_add_link_maxl_09_lg_08),
 	KUNIT_CASE(second_link_is_tried_again_err_57_tmr_12),
+	KUNIT_CASE(retries_back_off_tmr_12),
+	KUNIT_CASE(retries_start_over_err_58_err_59),
 	KUNIT_CASE(later_add_link_without_reply_err_29),
 	KUNIT_CASE(later_spare_fails_and_nothing_else),
 	KUNIT_CASE(later_add_link_crosses_the_wire_sl_12),
