@@ -129,6 +129,7 @@ struct view {
 	int l3, l4, l3_len, pay, pay_len;	/* pay: after TCP, UDP or BTH */
 	int opcode, tcp_flags, ipv, vlan;
 	bool roce;
+	bool grh;		/* RoCE v1: no UDP */
 };
 
 enum { P_ANY, P_TCP, P_UDP, P_ICMP, P_ARP, P_ROCE, P_IP6, P_OTHER };
@@ -257,6 +258,15 @@ static void look(const uint8_t *d, int len, struct view *v)
 		next = d[off + 6];
 		v->l3_len = get16(d + off + 4) + 40;
 		v->l4 = off + 40;
+	} else if (type == 0x8915 && len >= off + 40 + BTH_LEN + ICRC_LEN) {
+		v->ipv = 6;
+		next = 0;
+		v->l3_len = get16(d + off + 4) + 40;
+		v->l4 = off + 40;
+		v->roce = true;
+		v->grh = true;
+		v->opcode = d[v->l4];
+		v->pay = v->l4 + BTH_LEN;
 	} else {
 		return;
 	}
@@ -427,7 +437,8 @@ static void fix_icrc(uint8_t *d, const struct view *v)
 {
 	uint8_t head[128];
 	int l3_hdr = v->l4 - v->l3;
-	int n = l3_hdr + 8 + BTH_LEN;
+	int l4_hdr = v->grh ? 0 : 8;
+	int n = l3_hdr + l4_hdr + BTH_LEN;
 	uint32_t crc;
 
 	memcpy(head, d + v->l3, n);
@@ -440,8 +451,9 @@ static void fix_icrc(uint8_t *d, const struct view *v)
 		memset(head + 1, 0xff, 3);
 		head[7] = 0xff;
 	}
-	memset(head + l3_hdr + 6, 0xff, 2);
-	head[l3_hdr + 8 + 4] = 0xff;
+	if (l4_hdr)
+		memset(head + l3_hdr + 6, 0xff, 2);
+	head[l3_hdr + l4_hdr + 4] = 0xff;
 	crc = crc_add(0xffffffff, (const uint8_t *)"\xff\xff\xff\xff\xff\xff\xff\xff", 8);
 	crc = crc_add(crc, head, n);
 	crc = ~crc_add(crc, d + v->pay, v->pay_len);
