@@ -224,6 +224,15 @@ class Kernel:
         return mods
 
 
+    @functools.lru_cache(maxsize=1)
+    def rnic_module(self):
+        """Build the model of an RNIC for this kernel, once in a run; return the path of a copy."""
+        copy = tempfile.mkdtemp(prefix="vm-modules-", dir=CACHE)
+        atexit.register(shutil.rmtree, copy, True)
+        run([os.path.join(TOP, "scripts/modules"), "--rnic", self.kind, copy])
+        return os.path.join(copy, "smc_rnic.ko")
+
+
 class Installed(Kernel):
     """A kernel that is installed in the system of a directory."""
 

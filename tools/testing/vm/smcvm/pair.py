@@ -30,6 +30,7 @@ LEAK_AGE = 6        # kmemleak reports nothing younger than five seconds
 KIND = re.compile(r"\b(lqpn|cqn|mrn|pdn)\b")
 CHANGING = re.compile(r"(users|pdn|cqe|mrn|ctxn|state|sq-psn|rq-psn|local_dma_lkey) \S+ ?")
 SYSCTL_DIR = "/proc/sys/net/smc"
+VIOLATIONS = "/sys/kernel/debug/rnic/violations"
 
 
 def at_once(func, items):
@@ -48,17 +49,21 @@ class Pair:
     Options: kernel (one of kernel.KINDS, or "A,B" for different ones), vcpus, nics, mtu, cx16
     (for programs), words (for the kernels' command lines). PATIENCE is IDLE or BUSY. With a PLUGIN (tools/bench/insns.c) the machines are emulated and count
     their instructions. LEAN machines do without a cost that an RNIC would not cause or that
-    hides what is measured: checksums in software loops, and zeroed memory.
+    hides what is measured: checksums in software loops, and zeroed memory. RNIC is "PROFILE" or
+    "PROFILE,DMA" of the model in tools/testing/rnic, which then takes the place of soft-RoCE.
     """
 
     def __init__(self, kind="debug", vcpus=1, nics=1, mtu=1500, names="ab", plugin=None,
-                 cx16=False, patience=IDLE, lean=False, words=""):
+                 cx16=False, patience=IDLE, lean=False, words="", rnic=None):
         kernels = [kernel.get(k) for k in kernel.kinds(kind)]
         self.kernel = kernels[0]    # that of A, and of further machines
         self.mtu = mtu
         self.nics = nics
         self.cx16 = cx16
         self.lean = lean
+        self.rnic = rnic
+        if rnic and rnic.endswith(",swiotlb"):
+            words += " swiotlb=force"
         self.slow = max(k.slow for k in kernels)
         self.boot_time = max(k.boot_time for k in kernels)
         if vcpus > 1:
@@ -127,7 +132,7 @@ class Pair:
             "ip link set lo up",
             "modprobe -q crc32_generic || true",
             "modprobe crc32_pclmul" if self.lean else "",
-            "modprobe rdma_rxe",
+            *self.insert_rnic(vm),
         ]
         if vm.kernel.has_sysctl:
             lines += [
@@ -147,6 +152,24 @@ class Pair:
         for i in range(self.nics):
             self.wait_gid(vm, i)
         self.rdma_base[vm.name] = self.rdma_objects(vm)
+
+    def insert_rnic(self, vm):
+        """Commands that load soft-RoCE, or the model of an RNIC with its name for links."""
+        if not self.rnic:
+            return ["modprobe rdma_rxe"]
+        path = vm.kernel.rnic_module()
+        profile, _, dma = self.rnic.partition(",")
+        dma = {"": "bounce", "swiotlb": "direct"}.get(dma, dma)
+        return [f"modprobe {dep}" for dep in vm.kernel.depends(path)] + [
+            f"insmod {shlex.quote('/host' + path)} type=rxe profile={profile} dma={dma}"]
+
+    def remove_rnic(self, vm):
+        """Remove the model, which reports what is left; return its violations as a problem."""
+        if not self.rnic:
+            return []
+        nr = vm.read(VIOLATIONS).strip()
+        vm.run("rmmod smc_rnic")
+        return [] if nr == "0" else [f"{vm.name}: {nr} violations of the RNIC's rules"]
 
     def wait_gid(self, vm, i):
         """Wait until the port is active and its GID table has the IPv4 address."""
@@ -351,6 +374,7 @@ class Pair:
             if left:
                 wrong.append(f"{name}: processes at the end of the boot: {left}")
             self.unload(name)
+            wrong += self.remove_rnic(vm)
             text = self.leaks(name)
             if text:
                 wrong.append(f"{name}: kmemleak:\n{text[:6000]}")

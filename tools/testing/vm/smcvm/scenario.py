@@ -26,6 +26,7 @@ DEFAULTS = {
     "nics": 1,
     "cx16": False,              # True if its programs need cmpxchg16b
     "words": "",                # for the command lines of the kernels
+    "rnic": None,               # "PROFILE" or "PROFILE,DMA" of the model, in place of soft-RoCE
     "vcpus": (1,),              # the first is what `check` uses
     "ipv": (4,),
     "family": "smc",
@@ -75,8 +76,10 @@ def all_names():
 class Case:
     """One scenario in one variant; SIDES may replace the scenario's modules."""
 
-    def __init__(self, scenario, kind, dialect, vcpus, ipv, family=None, sides=None):
+    def __init__(self, scenario, kind, dialect, vcpus, ipv, family=None, sides=None,
+                 rnic=None):
         self.scenario = scenario
+        self.rnic = rnic or scenario.rnic
         self.kind = kind
         self.dialect = dialect
         self.vcpus = vcpus
@@ -98,6 +101,8 @@ class Case:
             words.append(f"{self.vcpus}cpu")
         if self.is_swapped:
             words.append(" with ".join(self.sides))
+        if self.rnic:
+            words.append(f"rnic {self.rnic}")
         return f"{s.name} ({' '.join(words)})"
 
     def are_strangers(self):
@@ -106,7 +111,7 @@ class Case:
 
     def boot_key(self):
         s = self.scenario
-        return (self.kind, self.vcpus, s.nics, s.cx16, s.words)
+        return (self.kind, self.vcpus, s.nics, s.cx16, s.words, self.rnic or "")
 
 
 class Test:
