@@ -61,8 +61,8 @@ bool smc_gid_is_routable_to(const u8 own[SMC_GID_LEN], const u8 peer[SMC_GID_LEN
  * @facts: the GID
  * @need: what the caller needs
  *
- * RoCE v1, which RFC 7609 means by RoCE, ranks first: messages do not say which version a side
- * uses. Then the GID named by the caller, which is the address of the TCP connection: so a link
+ * RoCE v1, which RFC 7609 means by RoCE, ranks first unless the caller excludes it: messages do not
+ * say which version a side uses. Then the GID named by the caller, which is the address of the TCP connection: so a link
  * ends with an address that its connections need, and with no other. But an IPv6 address ranks
  * behind IPv4 where the caller takes both: connections of either version share their links. Then a
  * GID of the route's own device before one of a lower device. Then, for RoCE v2, IPv4 before IPv6,
@@ -79,7 +79,9 @@ unsigned int smc_gid_rank(const struct smc_gid_facts *facts, const struct smc_gi
 	bool goes_first = is_named &&
 			  (kind == SMC_GID_IPV4 || !(need->kinds & SMC_GID_ONE(SMC_GID_IPV4)));
 
-	if (facts->is_v1 ? need->v2_only : !(need->kinds & SMC_GID_ONE(kind)))
+	if (need->roce == (facts->is_v1 ? SMC_GID_V2_ONLY : SMC_GID_V1_ONLY))
+		return 0;
+	if (!facts->is_v1 && !(need->kinds & SMC_GID_ONE(kind)))
 		return 0;
 	if (need->named_only && !(is_named && facts->is_theirs))
 		return 0;

@@ -27,10 +27,24 @@ enum smc_gid_kind {
 #define SMC_GID_ANY_IPV6	(SMC_GID_ONE(SMC_GID_LINK_LOCAL) | SMC_GID_ONE(SMC_GID_IPV6))
 #define SMC_GID_ANY		(SMC_GID_ANY_IPV6 | SMC_GID_ONE(SMC_GID_IPV4))
 
+/**
+ * enum smc_gid_roce - versions of RoCE that may be used, and which goes first
+ * @SMC_GID_V1_FIRST: both
+ * @SMC_GID_V1_ONLY: only RoCE v1
+ * @SMC_GID_V2_ONLY: only RoCE v2
+ *
+ * The values are those of net.smc.roce.
+ */
+enum smc_gid_roce {
+	SMC_GID_V1_FIRST,
+	SMC_GID_V1_ONLY,
+	SMC_GID_V2_ONLY,
+};
+
 /* Requirements for a GID. */
 struct smc_gid_criteria {
 	u8 kinds;		/* set of kinds that are usable for RoCE v2 */
-	bool v2_only;		/* no RoCE v1 */
+	enum smc_gid_roce roce;
 	bool named_only;	/* only @gid, on the network device of the route */
 	u8 gid[SMC_GID_LEN];	/* preferred GID; zero for none */
 };

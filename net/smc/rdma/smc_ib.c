@@ -527,6 +527,7 @@ static int smc_ib_find_for(struct net *net, struct net_device *ndev, struct smc_
  * @net: the caller's namespace
  * @ndev: device of the route; the caller holds a reference
  * @own: local address of the TCP connection, as a GID; NULL if it is not known
+ * @roce: versions of RoCE that may be used
  * @end: filled on success, with a reference that smc_ib_end_put() drops;
  *	 undefined otherwise
  *
@@ -535,17 +536,16 @@ static int smc_ib_find_for(struct net *net, struct net_device *ndev, struct smc_
  * with the same one serves as well, wherever its network device is, and a port with
  * another one does not. The port must be active and its device
  * accessible from @net. Its GID must be on @ndev or the port's device, in the VLAN
- * of @ndev's packets on the wire (SEC-01). RoCE v1 GIDs go before RoCE v2 ones, among the
- * latter IPv4 before IPv6, then @own; smc_ib_end_follow() adapts the choice to the peer's. RFC 7609
- * 3.5.1.1, LG-04.
+ * of @ndev's packets on the wire (SEC-01). Among RoCE v2 GIDs IPv4 goes before IPv6, then @own;
+ * smc_ib_end_follow() adapts the choice to the peer's. RFC 7609 3.5.1.1, LG-04.
  *
  * Context: Process context, may sleep (the port may be queried).
  * Return: 0, -ENODEV if nothing serves @ndev, -ENETDOWN if only an inactive port does.
  */
 int smc_ib_find(struct net *net, struct net_device *ndev, const u8 own[16],
-		struct smc_ib_end *end)
+		enum smc_gid_roce roce, struct smc_ib_end *end)
 {
-	struct smc_ib_criteria crit = { .gid.kinds = SMC_GID_ANY };
+	struct smc_ib_criteria crit = { .gid.roce = roce, .gid.kinds = SMC_GID_ANY };
 
 	if (own)
 		memcpy(crit.gid.gid, own, sizeof(crit.gid.gid));
@@ -570,7 +570,7 @@ int smc_ib_find_routed(struct net *net, struct net_device *ndev, const u8 own[16
 		       enum smc_gid_kind kind, struct smc_ib_end *end)
 {
 	struct smc_ib_criteria crit = {
-		.gid.v2_only = true, .gid.kinds = SMC_GID_ONE(kind),
+		.gid.roce = SMC_GID_V2_ONLY, .gid.kinds = SMC_GID_ONE(kind),
 		.gid.named_only = kind == SMC_GID_LINK_LOCAL,
 	};
 
@@ -578,9 +578,10 @@ int smc_ib_find_routed(struct net *net, struct net_device *ndev, const u8 own[16
 	return smc_ib_find_for(net, ndev, &crit, end);
 }
 
-static int smc_ib_try_own(struct smc_ib_dev *dev, u8 port, struct smc_ib_end *end)
+static int smc_ib_try_own(struct smc_ib_dev *dev, u8 port, enum smc_gid_roce roce,
+			  struct smc_ib_end *end)
 {
-	struct smc_ib_criteria crit = { .gid.kinds = SMC_GID_ANY };
+	struct smc_ib_criteria crit = { .gid.roce = roce, .gid.kinds = SMC_GID_ANY };
 	struct net_device *ndev;
 	int rc = -ENODEV;
 
@@ -597,6 +598,7 @@ static int smc_ib_try_own(struct smc_ib_dev *dev, u8 port, struct smc_ib_end *en
 /**
  * smc_ib_find_any() - find an RDMA port whose own loopback serves this host
  * @net: the caller's namespace
+ * @roce: versions of RoCE that may be used
  * @end: as with smc_ib_find()
  *
  * Takes the first active port, in order of arrival of the devices, that has a GID
@@ -607,7 +609,7 @@ static int smc_ib_try_own(struct smc_ib_dev *dev, u8 port, struct smc_ib_end *en
  * Context: Process context, may sleep (ports are queried).
  * Return: 0, or -ENODEV if there is none.
  */
-int smc_ib_find_any(struct net *net, struct smc_ib_end *end)
+int smc_ib_find_any(struct net *net, enum smc_gid_roce roce, struct smc_ib_end *end)
 {
 	struct smc_ib_dev *dev;
 	u8 port;
@@ -616,7 +618,7 @@ int smc_ib_find_any(struct net *net, struct smc_ib_end *end)
 	guard(rwsem_read)(&smc_ib_devices_lock);
 	list_for_each_entry(dev, &smc_ib_devices, list) {
 		for (port = 1; port <= dev->nr_ports && smc_ib_may_use(dev, net); port++) {
-			if (smc_ib_try_own(dev, port, end))
+			if (smc_ib_try_own(dev, port, roce, end))
 				continue;
 			refcount_inc(&dev->refs);
 			end->dev = dev;
@@ -695,7 +697,7 @@ int smc_ib_end_follow(struct smc_ib_end *end, const u8 peer_gid[16])
 {
 	struct smc_ib_criteria crit = {
 		.vlan = end->vlan,
-		.gid.v2_only = true, .gid.kinds = smc_gid_kinds_like(peer_gid),
+		.gid.roce = SMC_GID_V2_ONLY, .gid.kinds = smc_gid_kinds_like(peer_gid),
 	};
 	struct smc_ib_end other = *end;
 	struct net_device *ndev;
@@ -1033,7 +1035,8 @@ static int smc_ib_try_lan(struct net *net, struct smc_ib_dev *dev, u8 port,
 			  const struct smc_ib_lan *lan, struct smc_ib_end *end)
 {
 	struct smc_ib_criteria crit = {
-		.vlan = lan->vlan, .gid.v2_only = lan->is_v2, .gid.kinds = lan->kinds,
+		.vlan = lan->vlan, .gid.kinds = lan->kinds,
+		.gid.roce = lan->is_v2 ? SMC_GID_V2_ONLY : SMC_GID_V1_ONLY,
 	};
 	struct net_device *ndev;
 	enum smc_pnet_fit fit;
@@ -1051,7 +1054,7 @@ static int smc_ib_try_lan(struct net *net, struct smc_ib_dev *dev, u8 port,
 		rc = smc_ib_try_port(dev, port, &crit, end);
 	dev_put(ndev);
 	dev_put(crit.own);
-	return rc || end->is_v2 == lan->is_v2 ? rc : -ENODEV;
+	return rc;
 }
 
 /**

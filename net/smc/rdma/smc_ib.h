@@ -230,10 +230,10 @@ int smc_ib_init(void);
 void smc_ib_exit(void);
 
 int smc_ib_find(struct net *net, struct net_device *ndev, const u8 own[16],
-		struct smc_ib_end *end);
+		enum smc_gid_roce roce, struct smc_ib_end *end);
 int smc_ib_find_routed(struct net *net, struct net_device *ndev, const u8 own[16],
 		       enum smc_gid_kind kind, struct smc_ib_end *end);
-int smc_ib_find_any(struct net *net, struct smc_ib_end *end);
+int smc_ib_find_any(struct net *net, enum smc_gid_roce roce, struct smc_ib_end *end);
 void smc_ib_end_put(struct smc_ib_end *end);
 void smc_ib_end_copy(struct smc_ib_end *to, const struct smc_ib_end *from);
 int smc_ib_end_follow(struct smc_ib_end *end, const u8 peer_gid[16]);

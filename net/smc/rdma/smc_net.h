@@ -134,6 +134,7 @@ struct smc_settings {
 	unsigned int autocorking_size;	/* coalesce smaller sends while a CDC is in flight */
 	int dialect;			/* 0 deployed, 1 RFC */
 	int immediate_data;		/* new link groups use immediate data if the peer does */
+	int roce;			/* 0 RoCE v1 and v2, 1 RoCE v1 only, 2 RoCE v2 only */
 	int default_eid;		/* this host has the EID "SMC-R.DEFAULT-EID" */
 	int same_host;			/* same-host connections use an RNIC's loopback */
 	int limit_smc_hs;		/* new listeners skip SMC handshakes under pressure */

@@ -135,13 +135,19 @@ static struct net_device *smc_path_route_dev(struct sock *tsk)
 	return ndev;
 }
 
+/* The versions of RoCE for links of version 1. */
+static enum smc_gid_roce smc_path_roce(struct net *net)
+{
+	return READ_ONCE(smc_net(net)->set.roce);
+}
+
 /* The port for a device of a route; -ENODEV or -ENETDOWN. */
 static int smc_path_find_port(struct net *net, struct net_device *ndev, const struct in6_addr *own,
 			      struct smc_ib_end *end)
 {
 	if (ndev->flags & IFF_LOOPBACK)
 		return -ENODEV;
-	return smc_ib_find(net, ndev, own ? own->s6_addr : NULL, end);
+	return smc_ib_find(net, ndev, own ? own->s6_addr : NULL, smc_path_roce(net), end);
 }
 
 static bool smc_path_ipv4_subnet(struct sock *tsk, struct net_device *ndev,
@@ -240,7 +246,7 @@ out:
  * As smc_path_find(), with a RoCE v2 GID: the connection's own address if that is a GID. A client's
  * GID has the family of that address, since RoCE may take the path of TCP, and deployed servers
  * require an IPv4 GID on an IPv4 connection (protocol.md). A server's has the family of the
- * client's. Not for loopback.
+ * client's. Not for loopback, nor where net.smc.roce excludes RoCE v2.
  *
  * Context: Process context, may sleep.
  * Return: false if there is none.
@@ -256,7 +262,7 @@ bool smc_path_find_routed(struct sock *tsk, const u8 *peer_gid, struct smc_ib_en
 		return false;
 	smc_path_own_addr(tsk, &own);
 	kind = smc_gid_classify(peer_gid ?: own.s6_addr);
-	if (!(ndev->flags & IFF_LOOPBACK))
+	if (!(ndev->flags & IFF_LOOPBACK) && smc_path_roce(sock_net(tsk)) != SMC_GID_V1_ONLY)
 		found = !smc_ib_find_routed(sock_net(tsk), ndev, own.s6_addr, kind, end);
 	dev_put(ndev);
 	return found;
@@ -407,7 +413,7 @@ void smc_path_name_host(const struct sock *tsk, struct smc_nego_subnets *subnets
 enum smc_decline smc_path_find_local(struct sock *tsk, struct smc_ib_end *end,
 				     struct smc_nego_subnets *subnets)
 {
-	if (smc_ib_find_any(sock_net(tsk), end))
+	if (smc_ib_find_any(sock_net(tsk), smc_path_roce(sock_net(tsk)), end))
 		return SMC_DECLINE_NOSMCRDEV;
 	smc_path_name_host(tsk, subnets);
 	return SMC_DECLINE_NONE;
@@ -532,7 +538,7 @@ static bool smc_path_find_on_lan(const struct sock *tsk, const struct net_device
 
 	smc_path_own_addr(tsk, &own);
 	for (i = 0; i < nr; i++) {
-		found = found || !smc_ib_find(sock_net(tsk), ndev[i], own.s6_addr, end);
+		found = found || !smc_path_find_port(sock_net(tsk), ndev[i], &own, end);
 		dev_put(ndev[i]);
 	}
 	return found;

@@ -39,57 +39,67 @@ struct gid_case {
 	unsigned int there;	/* entries of the table */
 	bool route_is_upper;	/* to the device above the port's */
 	u8 kinds;
-	bool v2_only, named_only;
+	enum smc_gid_roce roce;
+	bool named_only;
 	int named;		/* entry, or GID_NR for none */
 	int best;		/* entry, or GID_NR for none */
 };
 
 static const struct gid_case gid_cases[] = {
-	{ "RoCE v1 before all v2", GID_ALL, false, SMC_GID_ANY, false, false, GID_NR, LL_V1 },
-	{ "a primary address before one that may move", GID_V2, false, SMC_GID_ANY, false, false,
-	  GID_NR, IPV4 },
-	{ "the only IPv4 address may move", GID_V2 & ~GID_BIT(IPV4), false, SMC_GID_ANY, false,
-	  false, GID_NR, VIP },
-	{ "the address of TCP, though it may move", GID_V2, false, SMC_GID_ANY, false, false,
-	  VIP, VIP },
-	{ "the address of TCP is IPv6", GID_V2, false, SMC_GID_ANY, false, false, ULA, IPV4 },
-	{ "the address of TCP is IPv6, as all are", GID_BIT(LL) | GID_BIT(GLOBAL) | GID_BIT(ULA),
-	  false, SMC_GID_ANY, false, false, ULA, ULA },
-	{ "the address of TCP, for RoCE v1", GID_ALL, false, SMC_GID_ANY, false, false,
+	{ "RoCE v1 before all v2", GID_ALL, false, SMC_GID_ANY, SMC_GID_V1_FIRST, false, GID_NR,
+	  LL_V1 },
+	{ "RoCE v2 only", GID_ALL, false, SMC_GID_ANY, SMC_GID_V2_ONLY, false, GID_NR, IPV4 },
+	{ "RoCE v1 only", GID_ALL, false, SMC_GID_ANY, SMC_GID_V1_ONLY, false, GID_NR, LL_V1 },
+	{ "RoCE v1 only: the address of TCP", GID_ALL, false, SMC_GID_ANY, SMC_GID_V1_ONLY, false,
 	  IPV4, IPV4_V1 },
-	{ "the address of TCP is known to RoCE v2 only", GID_ALL, false, SMC_GID_ANY, false, false,
-	  ULA, LL_V1 },
-	{ "IPv4 before IPv6 in v2", GID_V2, false, SMC_GID_ANY, false, false, GID_NR, IPV4 },
-	{ "the route's own device before the one below",
-	  GID_V2, true, SMC_GID_ANY, false, false, GID_NR, IPV4_UP },
-	{ "IPv6 of the route's device before IPv4 below",
-	  GID_V2 & ~GID_BIT(IPV4_UP), true, SMC_GID_ANY, false, false, GID_NR, GLOBAL_UP },
+	{ "RoCE v1 only: there is none", GID_V2, false, SMC_GID_ANY, SMC_GID_V1_ONLY, false, IPV4,
+	  GID_NR },
+	{ "a primary address before one that may move", GID_V2, false, SMC_GID_ANY,
+	  SMC_GID_V1_FIRST, false, GID_NR, IPV4 },
+	{ "the only IPv4 address may move", GID_V2 & ~GID_BIT(IPV4), false, SMC_GID_ANY,
+	  SMC_GID_V1_FIRST, false, GID_NR, VIP },
+	{ "the address of TCP, though it may move", GID_V2, false, SMC_GID_ANY, SMC_GID_V1_FIRST,
+	  false, VIP, VIP },
+	{ "the address of TCP is IPv6", GID_V2, false, SMC_GID_ANY, SMC_GID_V1_FIRST, false, ULA,
+	  IPV4 },
+	{ "the address of TCP is IPv6, as all are", GID_BIT(LL) | GID_BIT(GLOBAL) | GID_BIT(ULA),
+	  false, SMC_GID_ANY, SMC_GID_V1_FIRST, false, ULA, ULA },
+	{ "the address of TCP, for RoCE v1", GID_ALL, false, SMC_GID_ANY, SMC_GID_V1_FIRST, false,
+	  IPV4, IPV4_V1 },
+	{ "the address of TCP is known to RoCE v2 only", GID_ALL, false, SMC_GID_ANY,
+	  SMC_GID_V1_FIRST, false, ULA, LL_V1 },
+	{ "IPv4 before IPv6 in v2", GID_V2, false, SMC_GID_ANY, SMC_GID_V1_FIRST, false, GID_NR,
+	  IPV4 },
+	{ "the route's own device before the one below", GID_V2, true, SMC_GID_ANY,
+	  SMC_GID_V1_FIRST, false, GID_NR, IPV4_UP },
+	{ "IPv6 of the route's device before IPv4 below", GID_V2 & ~GID_BIT(IPV4_UP), true,
+	  SMC_GID_ANY, SMC_GID_V1_FIRST, false, GID_NR, GLOBAL_UP },
 	{ "the first of equals", GID_V2 & ~(GID_BIT(IPV4) | GID_BIT(VIP)), false, SMC_GID_ANY,
-	  false, false, GID_NR, LL },
-	{ "IPv6 for a neighbour of IPv6", GID_ALL, false, SMC_GID_ANY_IPV6, true, false,
+	  SMC_GID_V1_FIRST, false, GID_NR, LL },
+	{ "IPv6 for a neighbour of IPv6", GID_ALL, false, SMC_GID_ANY_IPV6, SMC_GID_V2_ONLY, false,
 	  GID_NR, LL },
-	{ "IPv4 for a neighbour of IPv4", GID_ALL, false, SMC_GID_ONE(SMC_GID_IPV4), true, false,
-	  GID_NR, IPV4 },
+	{ "IPv4 for a neighbour of IPv4", GID_ALL, false, SMC_GID_ONE(SMC_GID_IPV4),
+	  SMC_GID_V2_ONLY, false, GID_NR, IPV4 },
 	{ "nothing for a neighbour of IPv6", GID_BIT(LL_V1) | GID_BIT(IPV4), false,
-	  SMC_GID_ANY_IPV6, true, false, GID_NR, GID_NR },
-	{ "a route of IPv6: no link-local one", GID_ALL, false, SMC_GID_ONE(SMC_GID_IPV6), true,
-	  false, GID_NR, GLOBAL },
-	{ "a route of IPv6: the address of TCP", GID_ALL, false, SMC_GID_ONE(SMC_GID_IPV6), true,
-	  false, ULA, ULA },
+	  SMC_GID_ANY_IPV6, SMC_GID_V2_ONLY, false, GID_NR, GID_NR },
+	{ "a route of IPv6: no link-local one", GID_ALL, false, SMC_GID_ONE(SMC_GID_IPV6),
+	  SMC_GID_V2_ONLY, false, GID_NR, GLOBAL },
+	{ "a route of IPv6: the address of TCP", GID_ALL, false, SMC_GID_ONE(SMC_GID_IPV6),
+	  SMC_GID_V2_ONLY, false, ULA, ULA },
 	{ "a route of IPv6: the address of TCP before the route's own device", GID_ALL, true,
-	  SMC_GID_ONE(SMC_GID_IPV6), true, false, ULA, ULA },
+	  SMC_GID_ONE(SMC_GID_IPV6), SMC_GID_V2_ONLY, false, ULA, ULA },
 	{ "a route of IPv6: TCP's address is no GID", GID_ALL, true, SMC_GID_ONE(SMC_GID_IPV6),
-	  true, false, LL, GLOBAL_UP },
+	  SMC_GID_V2_ONLY, false, LL, GLOBAL_UP },
 	{ "a route of IPv6: IPv4 is of no use", GID_BIT(LL) | GID_BIT(IPV4) | GID_BIT(LL_UP),
-	  false, SMC_GID_ONE(SMC_GID_IPV6), true, false, GID_NR, GID_NR },
-	{ "a route of IPv4: the address of TCP", GID_ALL, false, SMC_GID_ONE(SMC_GID_IPV4), true,
-	  false, IPV4_UP, IPV4_UP },
+	  false, SMC_GID_ONE(SMC_GID_IPV6), SMC_GID_V2_ONLY, false, GID_NR, GID_NR },
+	{ "a route of IPv4: the address of TCP", GID_ALL, false, SMC_GID_ONE(SMC_GID_IPV4),
+	  SMC_GID_V2_ONLY, false, IPV4_UP, IPV4_UP },
 	{ "SEC-02: link-local TCP: that address", GID_ALL, false, SMC_GID_ONE(SMC_GID_LINK_LOCAL),
-	  true, true, LL, LL },
+	  SMC_GID_V2_ONLY, true, LL, LL },
 	{ "SEC-02: link-local TCP: no other address", GID_ALL & ~GID_BIT(LL), false,
-	  SMC_GID_ONE(SMC_GID_LINK_LOCAL), true, true, LL, GID_NR },
+	  SMC_GID_ONE(SMC_GID_LINK_LOCAL), SMC_GID_V2_ONLY, true, LL, GID_NR },
 	{ "SEC-02: link-local TCP: not that of a device below", GID_ALL, true,
-	  SMC_GID_ONE(SMC_GID_LINK_LOCAL), true, true, LL, GID_NR },
+	  SMC_GID_ONE(SMC_GID_LINK_LOCAL), SMC_GID_V2_ONLY, true, LL, GID_NR },
 };
 
 KUNIT_ARRAY_PARAM_DESC(gid, gid_cases, what);
@@ -98,7 +108,7 @@ KUNIT_ARRAY_PARAM_DESC(gid, gid_cases, what);
 static int gid_best(const struct gid_case *row)
 {
 	struct smc_gid_criteria wish = {
-		.kinds = row->kinds, .v2_only = row->v2_only, .named_only = row->named_only,
+		.kinds = row->kinds, .roce = row->roce, .named_only = row->named_only,
 	};
 	unsigned int rank, best_rank = 0;
 	int i, best = GID_NR;

@@ -60,7 +60,7 @@ struct net *smc_ib_end_net(const struct smc_ib_end *end)
 static struct net_device *route_served;
 
 int smc_ib_find(struct net *net, struct net_device *ndev, const u8 own[16],
-		struct smc_ib_end *end)
+		enum smc_gid_roce roce, struct smc_ib_end *end)
 {
 	if (route_served && ndev != route_served)
 		return -ENODEV;
@@ -82,7 +82,7 @@ int smc_ib_find_routed(struct net *net, struct net_device *ndev, const u8 own[16
 	return -ENODEV;
 }
 
-int smc_ib_find_any(struct net *net, struct smc_ib_end *end)
+int smc_ib_find_any(struct net *net, enum smc_gid_roce roce, struct smc_ib_end *end)
 {
 	return -ENODEV;
 }
