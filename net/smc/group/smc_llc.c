@@ -665,7 +665,8 @@ static bool llc_perform(struct smc_link_group *lgr, struct smc_llc_action *act,
 	case SMC_LLC_ACT_GROUP_UP:
 		/* discard an unsent probe: from now on the element carries data */
 		lgr->llc.probe.len = 0;
-		smc_peer_forget(lgr->key.net, &lgr->key.peer_addr, lgr->params.is_routed);
+		smc_peer_forget(lgr->key.net, &lgr->key.peer_addr, lgr->params.is_routed,
+				lgr->links[0] && lgr->links[0]->wr.end.is_v2);
 		smc_pool_start_keys(lgr);
 		smc_pool_start_sweep(lgr);
 		smc_lgr_activate(lgr);

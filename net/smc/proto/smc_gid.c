@@ -61,12 +61,13 @@ bool smc_gid_is_routable_to(const u8 own[SMC_GID_LEN], const u8 peer[SMC_GID_LEN
  * @facts: the GID
  * @need: what the caller needs
  *
- * RoCE v1, which RFC 7609 means by RoCE, ranks first unless the caller excludes it: messages do not
- * say which version a side uses. Then the GID named by the caller, which is the address of the TCP connection: so a link
- * ends with an address that its connections need, and with no other. But an IPv6 address ranks
- * behind IPv4 where the caller takes both: connections of either version share their links. Then a
- * GID of the route's own device before one of a lower device. Then, for RoCE v2, IPv4 before IPv6,
- * and a primary address before a secondary one. Of equals the caller takes the first.
+ * RoCE v1, which RFC 7609 means by RoCE, ranks first unless the caller says otherwise: messages do
+ * not say which version a side uses. Then the GID named by the caller, which is the address of the
+ * TCP connection: so a link ends with an address that its connections need, and with no other. But
+ * an IPv6 address ranks behind IPv4 where the caller takes both: connections of either version
+ * share their links. Then a GID of the route's own device before one of a lower device. Then, for
+ * RoCE v2, IPv4 before IPv6, and a primary address before a secondary one. Of equals the caller
+ * takes the first.
  *
  * Context: Any context.
  * Return: 0 if it is unusable, otherwise higher is better.
@@ -78,6 +79,7 @@ unsigned int smc_gid_rank(const struct smc_gid_facts *facts, const struct smc_gi
 	bool is_v2_ipv4 = !facts->is_v1 && kind == SMC_GID_IPV4;
 	bool goes_first = is_named &&
 			  (kind == SMC_GID_IPV4 || !(need->kinds & SMC_GID_ONE(SMC_GID_IPV4)));
+	bool is_wanted_roce = facts->is_v1 == (need->roce != SMC_GID_V2_FIRST);
 
 	if (need->roce == (facts->is_v1 ? SMC_GID_V2_ONLY : SMC_GID_V1_ONLY))
 		return 0;
@@ -86,5 +88,5 @@ unsigned int smc_gid_rank(const struct smc_gid_facts *facts, const struct smc_gi
 	if (need->named_only && !(is_named && facts->is_theirs))
 		return 0;
 	return 1 + !facts->is_secondary + 2 * is_named + 4 * is_v2_ipv4 + 8 * facts->is_theirs +
-	       16 * goes_first + 32 * facts->is_v1;
+	       16 * goes_first + 32 * is_wanted_roce;
 }

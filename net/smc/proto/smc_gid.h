@@ -32,13 +32,15 @@ enum smc_gid_kind {
  * @SMC_GID_V1_FIRST: both
  * @SMC_GID_V1_ONLY: only RoCE v1
  * @SMC_GID_V2_ONLY: only RoCE v2
+ * @SMC_GID_V2_FIRST: both
  *
- * The values are those of net.smc.roce.
+ * The first three are the values of net.smc.roce.
  */
 enum smc_gid_roce {
 	SMC_GID_V1_FIRST,
 	SMC_GID_V1_ONLY,
 	SMC_GID_V2_ONLY,
+	SMC_GID_V2_FIRST,
 };
 
 /* Requirements for a GID. */

@@ -135,19 +135,23 @@ static struct net_device *smc_path_route_dev(struct sock *tsk)
 	return ndev;
 }
 
-/* The versions of RoCE for links of version 1. */
-static enum smc_gid_roce smc_path_roce(struct net *net)
+/* The versions of RoCE for links of version 1; @peer is NULL if the order does not matter. */
+static enum smc_gid_roce smc_path_roce(struct net *net, const struct in6_addr *peer)
 {
-	return READ_ONCE(smc_net(net)->set.roce);
+	enum smc_gid_roce roce = READ_ONCE(smc_net(net)->set.roce);
+
+	if (roce == SMC_GID_V1_FIRST && peer && smc_peer_needs_v2(net, peer))
+		return SMC_GID_V2_FIRST;
+	return roce;
 }
 
 /* The port for a device of a route; -ENODEV or -ENETDOWN. */
 static int smc_path_find_port(struct net *net, struct net_device *ndev, const struct in6_addr *own,
-			      struct smc_ib_end *end)
+			      const struct in6_addr *peer, struct smc_ib_end *end)
 {
 	if (ndev->flags & IFF_LOOPBACK)
 		return -ENODEV;
-	return smc_ib_find(net, ndev, own ? own->s6_addr : NULL, smc_path_roce(net), end);
+	return smc_ib_find(net, ndev, own ? own->s6_addr : NULL, smc_path_roce(net, peer), end);
 }
 
 static bool smc_path_ipv4_subnet(struct sock *tsk, struct net_device *ndev,
@@ -210,13 +214,14 @@ enum smc_decline smc_path_find(struct sock *tsk, struct smc_ib_end *end,
 {
 	enum smc_decline reason = SMC_DECLINE_NOSMCRDEV;
 	struct net_device *ndev = smc_path_route_dev(tsk);
-	struct in6_addr own;
+	struct in6_addr own, peer;
 	bool found = true;
 
 	if (!ndev)
 		return reason;
 	smc_path_own_addr(tsk, &own);
-	if (smc_path_find_port(sock_net(tsk), ndev, &own, end))
+	smc_peer_addr(tsk, &peer);
+	if (smc_path_find_port(sock_net(tsk), ndev, &own, &peer, end))
 		goto out;
 
 	reason = SMC_DECLINE_NONE;
@@ -262,7 +267,7 @@ bool smc_path_find_routed(struct sock *tsk, const u8 *peer_gid, struct smc_ib_en
 		return false;
 	smc_path_own_addr(tsk, &own);
 	kind = smc_gid_classify(peer_gid ?: own.s6_addr);
-	if (!(ndev->flags & IFF_LOOPBACK) && smc_path_roce(sock_net(tsk)) != SMC_GID_V1_ONLY)
+	if (!(ndev->flags & IFF_LOOPBACK) && smc_path_roce(sock_net(tsk), NULL) != SMC_GID_V1_ONLY)
 		found = !smc_ib_find_routed(sock_net(tsk), ndev, own.s6_addr, kind, end);
 	dev_put(ndev);
 	return found;
@@ -329,7 +334,7 @@ static bool smc_path_has_port(struct net *net, struct net_device *ndev)
 {
 	struct smc_ib_end end;
 
-	if (smc_path_find_port(net, ndev, NULL, &end))
+	if (smc_path_find_port(net, ndev, NULL, NULL, &end))
 		return false;
 	smc_ib_end_put(&end);
 	return true;
@@ -413,7 +418,7 @@ void smc_path_name_host(const struct sock *tsk, struct smc_nego_subnets *subnets
 enum smc_decline smc_path_find_local(struct sock *tsk, struct smc_ib_end *end,
 				     struct smc_nego_subnets *subnets)
 {
-	if (smc_ib_find_any(sock_net(tsk), smc_path_roce(sock_net(tsk)), end))
+	if (smc_ib_find_any(sock_net(tsk), smc_path_roce(sock_net(tsk), NULL), end))
 		return SMC_DECLINE_NOSMCRDEV;
 	smc_path_name_host(tsk, subnets);
 	return SMC_DECLINE_NONE;
@@ -533,12 +538,13 @@ static bool smc_path_find_on_lan(const struct sock *tsk, const struct net_device
 {
 	struct net_device *ndev[SMC_PATH_MAX_LANS];
 	unsigned int i, nr = smc_path_lan_devices(tsk, route, prop, ndev);
-	struct in6_addr own;
+	struct in6_addr own, peer;
 	bool found = false;
 
 	smc_path_own_addr(tsk, &own);
+	smc_peer_addr(tsk, &peer);
 	for (i = 0; i < nr; i++) {
-		found = found || !smc_path_find_port(sock_net(tsk), ndev[i], &own, end);
+		found = found || !smc_path_find_port(sock_net(tsk), ndev[i], &own, &peer, end);
 		dev_put(ndev[i]);
 	}
 	return found;

@@ -10,6 +10,13 @@
  *   proposals. An entry for the routed path, whose first hop does not answer, only makes
  *   connections skip that path. A link group that comes up on a path removes the entry.
  *
+ *   Where both versions of RoCE are possible, version 1 of SMC-R takes RoCE v1 first, and no
+ *   message says which one a side uses. If that first contact fails, the next one uses RoCE v2, and
+ *   is not TCP. Both ends see the failure, so both change. If RoCE v2 works, that is remembered
+ *   until it fails. If it fails, or nobody tries in the usual time, RoCE v1 is the first again. So
+ *   two ends that disagree, because one has restarted, begin with RoCE v1 together when that time
+ *   is over.
+ *
  * Services:
  *   A service that sends the TCP option and then no CLC message repeats options that it does not
  *   know, or a middlebox does. Each offer would fail connect(), so one failure makes an entry, as
@@ -55,6 +62,13 @@
 #define SMC_PEER_ROW_MS		2000
 #define SMC_PEER_TRUST_MS	10000	/* after a connection that used RDMA */
 
+/* The version of RoCE for links of version 1 to a host. */
+enum smc_peer_roce {
+	SMC_PEER_ROCE_V1,	/* or nothing is known */
+	SMC_PEER_ROCE_TRY_V2,	/* RoCE v1 failed a moment ago */
+	SMC_PEER_ROCE_V2,	/* RoCE v2 has worked since then */
+};
+
 /**
  * struct smc_peer_slot - a host, a service or a client
  * @id: keyed hash of its name; even for hosts only, which so have slots of their own
@@ -67,6 +81,7 @@
  * @since: jiffies of the last failure, or of the last success where @failures is 0
  * @failure: of a host or client; &enum smc_peer_failure
  * @is_suspect: of a service: a SYN with the option had no answer or was refused
+ * @roce: of a host: &enum smc_peer_roce, whatever @failures
  * @failures: number in a row; connections use TCP from SMC_PEER_DECLINES on, which a host
  *	      reaches at once
  */
@@ -81,11 +96,13 @@ struct smc_peer_slot {
 	__be16 port;
 	u8 failure;
 	bool is_suspect;
+	u8 roce;
 	u8 failures;
 };
 
 struct smc_peer_memory {
 	spinlock_t lock;		/* guards @slot */
+	bool has_roce;			/* RoCE v1 has failed once */
 	siphash_key_t key;
 	struct smc_peer_slot slot[SMC_PEER_SLOTS];
 };
@@ -282,20 +299,86 @@ void smc_peer_remember(struct net *net, const struct in6_addr *peer, enum smc_de
 {
 	struct smc_peer_memory *mem = smc_peer_memory_of(net);
 	unsigned int age_ms = READ_ONCE(smc_net(net)->set.peer_memory_ms);
+	struct smc_peer_slot *slot;
 	u64 id;
 
 	if (!mem || !age_ms)
 		return;
 	id = smc_peer_host_id(mem, peer);
+	slot = smc_peer_find_slot(mem, id);
 	smc_stat_inc(net, SMC_STAT_PEER_REMEMBERED);
 	trace_smc_peer_failed(net, peer, reason, failure == SMC_PEER_HAS_WORKED ?
 			      age_ms / SMC_PEER_HAS_WORKED_DIV : age_ms);
 	guard(spinlock_bh)(&mem->lock);
-	*smc_peer_find_slot(mem, id) = (struct smc_peer_slot){
+	*slot = (struct smc_peer_slot){
 		.id = id, .addr = *peer, .reason = reason, .changes = smc_ib_changes(),
 		.max_age_ms = age_ms, .since = jiffies, .failure = failure,
 		.failures = SMC_PEER_DECLINES,
+		.roce = slot->id == id && failure != SMC_PEER_FIRST_CONTACT ? slot->roce :
+									      SMC_PEER_ROCE_V1,
 	};
+}
+
+/* Expects the lock held. A trial that nobody made is over after the time of a failure. */
+static bool smc_peer_slot_needs_v2(const struct net *net, const struct smc_peer_slot *slot)
+{
+	return slot->roce == SMC_PEER_ROCE_V2 ||
+	       (slot->roce == SMC_PEER_ROCE_TRY_V2 &&
+		!smc_peer_is_ago(slot->since, smc_peer_max_age_ms(net, slot)));
+}
+
+/**
+ * smc_peer_try_v2() - note that a first contact of version 1 failed by its path
+ * @net: the namespace
+ * @peer: its IP address, IPv4 mapped
+ *
+ * Context: Any context but hard interrupt.
+ * Return: true if the next one shall use RoCE v2; false if this one did already, or nothing is
+ *	remembered in this namespace: then the caller calls smc_peer_remember().
+ */
+bool smc_peer_try_v2(struct net *net, const struct in6_addr *peer)
+{
+	struct smc_peer_memory *mem = smc_peer_memory_of(net);
+	unsigned int age_ms = READ_ONCE(smc_net(net)->set.peer_memory_ms);
+	struct smc_peer_slot *slot;
+	u64 id;
+
+	if (!mem || !age_ms)
+		return false;
+	id = smc_peer_host_id(mem, peer);
+	slot = smc_peer_find_slot(mem, id);
+	guard(spinlock_bh)(&mem->lock);
+	if (slot->id == id && smc_peer_slot_needs_v2(net, slot))
+		return false;
+	WRITE_ONCE(mem->has_roce, true);
+	*slot = (struct smc_peer_slot){
+		.id = id, .addr = *peer, .max_age_ms = age_ms, .since = jiffies,
+		.roce = SMC_PEER_ROCE_TRY_V2,
+	};
+	return true;
+}
+
+/**
+ * smc_peer_needs_v2() - check whether RoCE v1 failed to reach a host
+ * @net: the namespace
+ * @peer: its IP address, IPv4 mapped
+ *
+ * Context: Any context but hard interrupt.
+ * Return: true if links of version 1 shall use RoCE v2 where they can.
+ */
+bool smc_peer_needs_v2(struct net *net, const struct in6_addr *peer)
+{
+	struct smc_peer_memory *mem = smc_peer_memory_of(net);
+	struct smc_peer_slot *slot;
+	u64 id;
+
+	/* most namespaces have no such host: no hash for them */
+	if (!mem || !READ_ONCE(mem->has_roce))
+		return false;
+	id = smc_peer_host_id(mem, peer);
+	slot = smc_peer_find_slot(mem, id);
+	guard(spinlock_bh)(&mem->lock);
+	return slot->id == id && smc_peer_slot_needs_v2(net, slot);
 }
 
 /**
@@ -303,10 +386,11 @@ void smc_peer_remember(struct net *net, const struct in6_addr *peer, enum smc_de
  * @net: the namespace
  * @peer: its IP address, IPv4 mapped
  * @is_routed: it is the routed path
+ * @is_v2: its links use RoCE v2
  *
  * Context: Any context but hard interrupt.
  */
-void smc_peer_forget(struct net *net, const struct in6_addr *peer, bool is_routed)
+void smc_peer_forget(struct net *net, const struct in6_addr *peer, bool is_routed, bool is_v2)
 {
 	struct smc_peer_memory *mem = smc_peer_memory_of(net);
 	struct smc_peer_slot *slot;
@@ -317,11 +401,16 @@ void smc_peer_forget(struct net *net, const struct in6_addr *peer, bool is_route
 	id = smc_peer_host_id(mem, peer);
 	slot = smc_peer_find_slot(mem, id);
 	/* most hosts have no entry: take no lock for them */
-	if (!data_race(slot->failures))
+	if (!data_race(slot->failures) && !data_race(slot->roce))
 		return;
 	guard(spinlock_bh)(&mem->lock);
-	if (slot->id == id && (is_routed || slot->failure != SMC_PEER_ROUTED_PATH))
+	if (slot->id != id)
+		return;
+	if (is_routed || slot->failure != SMC_PEER_ROUTED_PATH)
 		slot->failures = 0;
+	/* a routed path says nothing about the choice of version 1 */
+	if (!is_routed && slot->roce)
+		slot->roce = is_v2 ? SMC_PEER_ROCE_V2 : SMC_PEER_ROCE_V1;
 }
 
 /**

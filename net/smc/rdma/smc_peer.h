@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Negative cache: hosts whose RDMA path failed, services that decline SMC or that offers do not
- * reach, and clients that send no Proposal.
+ * Negative cache: hosts whose RDMA path failed, or that RoCE v1 does not reach, services that
+ * decline SMC or that offers do not reach, and clients that send no Proposal.
  */
 #ifndef SMC_PEER_H
 #define SMC_PEER_H
@@ -48,10 +48,12 @@ void smc_peer_exit_net(struct net *net);
 void smc_peer_addr(const struct sock *tsk, struct in6_addr *peer);
 void smc_peer_remember(struct net *net, const struct in6_addr *peer, enum smc_decline reason,
 		       enum smc_peer_failure failure);
-void smc_peer_forget(struct net *net, const struct in6_addr *peer, bool is_routed);
+void smc_peer_forget(struct net *net, const struct in6_addr *peer, bool is_routed, bool is_v2);
 enum smc_decline smc_peer_recall(struct net *net, const struct in6_addr *peer, bool is_client,
 				 u32 *age_ms);
 bool smc_peer_recall_routed(struct net *net, const struct in6_addr *peer);
+bool smc_peer_try_v2(struct net *net, const struct in6_addr *peer);
+bool smc_peer_needs_v2(struct net *net, const struct in6_addr *peer);
 
 void smc_peer_declined(const struct sock *tsk, const struct sockaddr *addr,
 		       enum smc_decline reason, u32 diagnosis);

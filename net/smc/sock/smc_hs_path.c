@@ -38,10 +38,24 @@ enum smc_decline smc_hs_may_offer(struct smc_sock *smc, const struct sockaddr *a
 	return smc_peer_recall_service(smc->sk, addr, &smc->peer_diagnosis, &smc->memory_age_ms);
 }
 
+/*
+ * True if the next first contact may find a path by RoCE v2: this one was of version 1, where RoCE
+ * v1 goes first. A server without RoCE v1 may have a client that has it, and changes; a client
+ * without it would only try the same again.
+ */
+static bool smc_hs_may_try_v2(const struct smc_hs *hs)
+{
+	return !hs->params.is_routed && !hs->pair &&
+	       READ_ONCE(smc_net(hs->net)->set.roce) == SMC_GID_V1_FIRST &&
+	       (hs->role == SMC_ROLE_SERVER || !hs->end.is_v2);
+}
+
 /**
- * smc_hs_note_path() - cache a failed path, so that later connections use TCP at once
+ * smc_hs_note_path() - cache a path that failed first contact
  * @hs: the handshake
- * @reason: the reason of their fallback
+ * @reason: the reason of the fallback of later connections
+ *
+ * Later connections use TCP at once, or RoCE v2 if this one may have failed by RoCE v1.
  *
  * Context: The handshake's work item.
  */
@@ -50,6 +64,8 @@ void smc_hs_note_path(const struct smc_hs *hs, enum smc_decline reason)
 	struct in6_addr peer;
 
 	smc_peer_addr(hs->smc->sk, &peer);
+	if (smc_hs_may_try_v2(hs) && smc_peer_try_v2(hs->net, &peer))
+		return;
 	smc_peer_remember(hs->net, &peer, reason, SMC_PEER_FIRST_CONTACT);
 }
 
@@ -306,7 +322,10 @@ enum smc_hs_outcome smc_hs_server_route(struct smc_hs *hs)
  */
 enum smc_hs_outcome smc_hs_late_route(struct smc_hs *hs)
 {
-	smc_hs_note_path(hs, SMC_DECLINE_NOROUTE);
+	struct in6_addr peer;
+
+	smc_peer_addr(hs->smc->sk, &peer);
+	smc_peer_remember(hs->net, &peer, SMC_DECLINE_NOROUTE, SMC_PEER_FIRST_CONTACT);
 	return smc_hs_decline(hs, SMC_DECLINE_NOROUTE);
 }
 

@@ -48,6 +48,11 @@ struct gid_case {
 static const struct gid_case gid_cases[] = {
 	{ "RoCE v1 before all v2", GID_ALL, false, SMC_GID_ANY, SMC_GID_V1_FIRST, false, GID_NR,
 	  LL_V1 },
+	{ "RoCE v2 first", GID_ALL, false, SMC_GID_ANY, SMC_GID_V2_FIRST, false, GID_NR, IPV4 },
+	{ "RoCE v2 first: the address of TCP", GID_ALL, false, SMC_GID_ANY, SMC_GID_V2_FIRST,
+	  false, IPV4, IPV4 },
+	{ "RoCE v2 first: there is none", GID_BIT(LL_V1) | GID_BIT(IPV4_V1), false, SMC_GID_ANY,
+	  SMC_GID_V2_FIRST, false, IPV4, IPV4_V1 },
 	{ "RoCE v2 only", GID_ALL, false, SMC_GID_ANY, SMC_GID_V2_ONLY, false, GID_NR, IPV4 },
 	{ "RoCE v1 only", GID_ALL, false, SMC_GID_ANY, SMC_GID_V1_ONLY, false, GID_NR, LL_V1 },
 	{ "RoCE v1 only: the address of TCP", GID_ALL, false, SMC_GID_ANY, SMC_GID_V1_ONLY, false,

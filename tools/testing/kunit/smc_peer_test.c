@@ -146,7 +146,9 @@ static void a_namespace_without_sockets_has_no_memory(struct kunit *test)
 	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_TIMEOUT_CL, SMC_PEER_FIRST_CONTACT);
 	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_NONE);
 	KUNIT_EXPECT_FALSE(test, smc_peer_recall_routed(&init_net, &peer_a));
-	smc_peer_forget(&init_net, &peer_a, true);
+	smc_peer_forget(&init_net, &peer_a, true, true);
+	KUNIT_EXPECT_FALSE(test, smc_peer_try_v2(&init_net, &peer_a));
+	KUNIT_EXPECT_FALSE(test, smc_peer_needs_v2(&init_net, &peer_a));
 	service_declines(SMC_DECLINE_CNFERR, SMC_PEER_DECLINES);
 	smc_peer_agreed(&service_socket.sk, SERVICE);
 	smc_peer_unanswered(&service_socket.sk, SERVICE);
@@ -211,9 +213,9 @@ static void a_change_of_an_rnic_or_a_group_that_is_up_ends_it(struct kunit *test
 
 	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_NOACTLINK, SMC_PEER_HAS_WORKED);
 	other.s6_addr[15]++;
-	smc_peer_forget(&init_net, &other, true);
+	smc_peer_forget(&init_net, &other, true, true);
 	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_NOACTLINK);
-	smc_peer_forget(&init_net, &peer_a, false);
+	smc_peer_forget(&init_net, &peer_a, false, false);
 	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_NONE);
 }
 
@@ -230,9 +232,9 @@ static void a_routed_path_is_remembered_by_itself(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_NONE);
 	KUNIT_EXPECT_EQ(test, peer_recall(false), SMC_DECLINE_NONE);
 	/* a group comes up on the other path, and later on this one */
-	smc_peer_forget(&init_net, &peer_a, false);
+	smc_peer_forget(&init_net, &peer_a, false, false);
 	KUNIT_EXPECT_TRUE(test, smc_peer_recall_routed(&init_net, &peer_a));
-	smc_peer_forget(&init_net, &peer_a, true);
+	smc_peer_forget(&init_net, &peer_a, true, true);
 	KUNIT_EXPECT_FALSE(test, smc_peer_recall_routed(&init_net, &peer_a));
 
 	/* it expires like others */
@@ -249,9 +251,115 @@ static void a_routed_path_is_remembered_by_itself(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, peer_recall(false), SMC_DECLINE_TIMEOUT_CL);
 }
 
+/* Version 1 begins with RoCE v1, and goes on with RoCE v2 before it gives up. */
+static void roce_v2_is_tried_when_roce_v1_has_failed(struct kunit *test)
+{
+	struct in6_addr other = peer_a;
+
+	other.s6_addr[15]++;
+	KUNIT_EXPECT_FALSE(test, smc_peer_needs_v2(&init_net, &peer_a));
+	KUNIT_EXPECT_TRUE(test, smc_peer_try_v2(&init_net, &peer_a));
+	KUNIT_EXPECT_TRUE(test, smc_peer_needs_v2(&init_net, &peer_a));
+	KUNIT_EXPECT_FALSE(test, smc_peer_needs_v2(&init_net, &other));
+	/* not TCP, and not listed */
+	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_NONE);
+	KUNIT_EXPECT_EQ(test, peer_recall(false), SMC_DECLINE_NONE);
+
+	/* it fails, too: TCP, then RoCE v1 */
+	KUNIT_EXPECT_FALSE(test, smc_peer_try_v2(&init_net, &peer_a));
+	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_TIMEOUT_CL, SMC_PEER_FIRST_CONTACT);
+	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_TIMEOUT_CL);
+	KUNIT_EXPECT_FALSE(test, smc_peer_needs_v2(&init_net, &peer_a));
+
+	/* nobody tries */
+	KUNIT_EXPECT_TRUE(test, smc_peer_try_v2(&init_net, &peer_a));
+	peer_age(PEER_MEMORY_MS);
+	KUNIT_EXPECT_FALSE(test, smc_peer_needs_v2(&init_net, &peer_a));
+	/* RoCE v1 works after all */
+	KUNIT_EXPECT_TRUE(test, smc_peer_try_v2(&init_net, &peer_a));
+	smc_peer_forget(&init_net, &peer_a, false, false);
+	KUNIT_EXPECT_FALSE(test, smc_peer_needs_v2(&init_net, &peer_a));
+}
+
+static void roce_v2_that_works_is_remembered_until_it_fails(struct kunit *test)
+{
+	KUNIT_EXPECT_TRUE(test, smc_peer_try_v2(&init_net, &peer_a));
+	smc_peer_forget(&init_net, &peer_a, false, true);
+	peer_age(100 * PEER_MEMORY_MS);
+	kunit_changes++;
+	KUNIT_EXPECT_TRUE(test, smc_peer_needs_v2(&init_net, &peer_a));
+	/* the path is lost later, as any other */
+	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_NOACTLINK, SMC_PEER_HAS_WORKED);
+	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_NOACTLINK);
+	KUNIT_EXPECT_TRUE(test, smc_peer_needs_v2(&init_net, &peer_a));
+	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_NOROUTE, SMC_PEER_ROUTED_PATH);
+	KUNIT_EXPECT_TRUE(test, smc_peer_needs_v2(&init_net, &peer_a));
+	/* version 2 says nothing about what version 1 uses */
+	smc_peer_forget(&init_net, &peer_a, true, true);
+	KUNIT_EXPECT_TRUE(test, smc_peer_needs_v2(&init_net, &peer_a));
+
+	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_TIMEOUT_CL, SMC_PEER_FIRST_CONTACT);
+	KUNIT_EXPECT_FALSE(test, smc_peer_needs_v2(&init_net, &peer_a));
+	/* a routed path that works does not make it one that needs RoCE v2 */
+	smc_peer_forget(&init_net, &peer_a, true, true);
+	KUNIT_EXPECT_FALSE(test, smc_peer_needs_v2(&init_net, &peer_a));
+	KUNIT_EXPECT_TRUE(test, smc_peer_try_v2(&init_net, &peer_a));
+	KUNIT_EXPECT_EQ(test, smc_peer_clear(&init_net, &peer_a, 0), 0);
+	KUNIT_EXPECT_FALSE(test, smc_peer_needs_v2(&init_net, &peer_a));
+}
+
+/* Two hosts with both versions and a network that carries RoCE v2 only, each with an entry here. */
+static const struct in6_addr roce_hosts[2] = {
+	{ .s6_addr = { [10] = 0xff, 0xff, 10, 0, 1, 1 } },
+	{ .s6_addr = { [10] = 0xff, 0xff, 10, 0, 1, 2 } },
+};
+
+/* One connection. Return: true if it is SMC. */
+static bool roce_connect(void)
+{
+	bool is_v2[2];
+	u32 age_ms;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		if (smc_peer_recall(&init_net, &roce_hosts[i], !i, &age_ms))
+			return false;
+		is_v2[i] = smc_peer_needs_v2(&init_net, &roce_hosts[i]);
+	}
+	for (i = 0; i < 2; i++) {
+		if (is_v2[0] && is_v2[1])
+			smc_peer_forget(&init_net, &roce_hosts[i], false, true);
+		else if (!smc_peer_try_v2(&init_net, &roce_hosts[i]))
+			smc_peer_remember(&init_net, &roce_hosts[i], SMC_DECLINE_TIMEOUT_CL,
+					  SMC_PEER_FIRST_CONTACT);
+	}
+	return is_v2[0] && is_v2[1];
+}
+
+static void two_ends_agree_on_a_version_of_roce(struct kunit *test)
+{
+	unsigned int i;
+
+	KUNIT_EXPECT_FALSE(test, roce_connect());
+	for (i = 0; i < 3; i++) {
+		KUNIT_EXPECT_TRUE(test, roce_connect());
+		peer_age(10 * PEER_MEMORY_MS);
+	}
+	/* one of them restarts, and the other one has an entry still */
+	for (i = 0; i < 2; i++) {
+		smc_peer_clear(&init_net, &roce_hosts[i], 0);
+		KUNIT_EXPECT_FALSE(test, roce_connect());
+		KUNIT_EXPECT_FALSE(test, roce_connect());
+		peer_age(PEER_MEMORY_MS);
+		KUNIT_EXPECT_FALSE(test, roce_connect());
+		KUNIT_EXPECT_TRUE(test, roce_connect());
+	}
+}
+
 static void with_0_nothing_is_remembered(struct kunit *test)
 {
 	smc_net(&init_net)->set.peer_memory_ms = 0;
+	KUNIT_EXPECT_FALSE(test, smc_peer_try_v2(&init_net, &peer_a));
 	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_TIMEOUT_CL, SMC_PEER_FIRST_CONTACT);
 	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_NONE);
 }
@@ -680,6 +788,9 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(a_path_that_has_worked_is_tried_when_the_peer_proposes_and_sooner),
 	KUNIT_CASE(a_change_of_an_rnic_or_a_group_that_is_up_ends_it),
 	KUNIT_CASE(a_routed_path_is_remembered_by_itself),
+	KUNIT_CASE(roce_v2_is_tried_when_roce_v1_has_failed),
+	KUNIT_CASE(roce_v2_that_works_is_remembered_until_it_fails),
+	KUNIT_CASE(two_ends_agree_on_a_version_of_roce),
 	KUNIT_CASE(with_0_nothing_is_remembered),
 	KUNIT_CASE(a_shorter_time_holds_at_once_and_a_longer_one_for_what_follows),
 	KUNIT_CASE(declines_in_a_row_begin_a_pause),
