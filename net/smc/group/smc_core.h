@@ -128,6 +128,8 @@ struct smc_lgr_key {
  *	     what its regions hold without a connection, under @state_lock
  * @params: negotiated parameters; the dialect is committed once, before the peer may send
  *	    (smc_lgr_commit_dialect())
+ * @class: treatment of the packets of all links, from the connection that forms the group; written
+ *	   before the first link
  * @peer_name: peer ID for display: that of @key, or if the peer's first message has none, that of
  *	       the next; written while FORMING
  * @peer_host: the peer's operating system, release and name, zero in version 1; written while
@@ -180,6 +182,7 @@ struct smc_link_group {
 	struct smc_lgr_key key;
 	struct smc_account account;
 	struct smc_params params;
+	struct smc_ib_class class;
 	u8 peer_name[8];
 	struct smc_clc_fce peer_host;
 	u64 serial;

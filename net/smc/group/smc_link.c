@@ -399,7 +399,7 @@ int smc_link_connect(struct smc_link *link, const struct smc_ib_peer *peer)
 	rc = link_enter(link);
 	if (rc)
 		return rc;
-	rc = smc_wr_connect(&link->wr, peer);
+	rc = smc_wr_connect(&link->wr, peer, &lgr->class);
 	if (!rc) {
 		guard(mutex)(&lgr->lock);
 		/* const afterwards, even if the link has been given up meanwhile */

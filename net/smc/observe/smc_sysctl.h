@@ -25,11 +25,12 @@ enum smc_sysctl_owner {
 	SMC_OWNER_LESS,		/* up to the default */
 	SMC_OWNER_MORE,		/* from the default on */
 	SMC_OWNER_SOONER,	/* up to the default, of a time of which 0 is for ever */
+	SMC_OWNER_NONE,		/* the default */
 };
 
 static inline int smc_sysctl_own_min(enum smc_sysctl_owner owner, int initial, int min)
 {
-	if (owner == SMC_OWNER_MORE)
+	if (owner == SMC_OWNER_MORE || owner == SMC_OWNER_NONE)
 		return initial;
 	return owner == SMC_OWNER_SOONER ? 1 : min;
 }
@@ -51,6 +52,8 @@ static inline int smc_sysctl_own_max(enum smc_sysctl_owner owner, int initial, i
 	X("max_links", max_links, 2, 1, 8, LESS)			\
 	X("max_conns_per_lgr", max_conns_per_lgr, 255, 1, 255, MORE)	\
 	X("smcr_testlink_time", testlink_time, 30, 0, INT_MAX, SOONER)	\
+	X("rdma_tos", rdma_tos, 0, -1, 255, NONE)			\
+	X("rdma_sl", rdma_sl, 0, -1, 7, NONE)				\
 	X("tcp_keepalive_min", tcp_keepalive_min, 0, 0, 32767, ANY)	\
 	X("lgr_idle_ms", lgr_idle_ms, 600000, 0, SMC_HOUR_MS, LESS)	\
 	X("peer_memory_ms", peer_memory_ms, 60000, 0, SMC_HOUR_MS, LESS) \

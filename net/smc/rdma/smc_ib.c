@@ -3,29 +3,29 @@
  * RDMA devices and ports.
  *
  * Operation:
- *   The RDMA core reports each device. RoCE devices that can register memory by work
- *   request enter a list. A handshake calls smc_ib_find() for the port and GID that
- *   serve the network device of its route, or smc_ib_find_any() if the route does not
- *   leave the host. A port serves the devices above its own, and those with the same
- *   PNETID. A link then brings up its queue pair with the smc_ib_qp functions.
+ *   The RDMA core reports each device. RoCE devices that can register memory by work request enter
+ *   a list. A handshake calls smc_ib_find() for the port and GID that serve the network device of
+ *   its route, or smc_ib_find_any() if the route does not leave the host. A port serves the
+ *   devices above its own, and those with the same PNETID. A link then brings up its queue pair
+ *   with the smc_ib_qp functions.
  *
  * Ownership:
- *   A struct smc_ib_dev exists from add to remove. The list and each struct smc_ib_end
- *   hold a reference. Removal takes the device out of the list, wakes all watchers and
- *   waits for the last reference. By then queue pairs, regions and domains are gone.
+ *   A struct smc_ib_dev exists from add to remove. The list and each struct smc_ib_end hold a
+ *   reference. Removal takes the device out of the list, wakes all watchers and waits for the last
+ *   reference. By then queue pairs, regions and domains are gone.
  *
  * Ports:
- *   A port's state is queried once and cached until a device event or a new MTU of its
- *   network device. A query is slow: some devices ask their firmware, soft-RoCE takes
- *   RTNL. No handshake should wait for that. The number of GIDs is cached with it, since
- *   each change of a table is a device event, too.
+ *   A port's state is queried once and cached until a device event or a new MTU of its network
+ *   device. A query is slow: some devices ask their firmware, soft-RoCE takes RTNL. No handshake
+ *   should wait for that. The number of GIDs is cached with it, since each change of a table is a
+ *   device event, too.
  *
  * Events:
- *   A device event names at most a port, and its handler may run in any context. The
- *   handler only queues the work items of the device's watchers, when the device or a port
- *   failed or GIDs changed. Each watcher then checks the present state of its own port
- *   and GID, so merged events are harmless. Each event of any device, and each device
- *   that comes or goes, also queues the listener's work item, which looks for more ports.
+ *   A device event names at most a port, and its handler may run in any context. The handler only
+ *   queues the work items of the device's watchers, when the device or a port failed or GIDs
+ *   changed. Each watcher then checks the present state of its own port and GID, so merged events
+ *   are harmless. Each event of any device, and each device that comes or goes, also queues the
+ *   listener's work item, which looks for more ports.
  */
 #include <linux/etherdevice.h>
 #include <linux/if_vlan.h>
@@ -531,13 +531,12 @@ static int smc_ib_find_for(struct net *net, struct net_device *ndev, struct smc_
  * @end: filled on success, with a reference that smc_ib_end_put() drops;
  *	 undefined otherwise
  *
- * Searches for a port whose own network device is @ndev or one below it in the
- * device stack, the nearest first. If @ndev or one below it has a PNETID in @net, a port
- * with the same one serves as well, wherever its network device is, and a port with
- * another one does not. The port must be active and its device
- * accessible from @net. Its GID must be on @ndev or the port's device, in the VLAN
- * of @ndev's packets on the wire (SEC-01). Among RoCE v2 GIDs IPv4 goes before IPv6, then @own;
- * smc_ib_end_follow() adapts the choice to the peer's. RFC 7609 3.5.1.1, LG-04.
+ * Searches for a port whose own network device is @ndev or one below it in the device stack, the
+ * nearest first. If @ndev or one below it has a PNETID in @net, a port with the same one serves as
+ * well, wherever its network device is, and a port with another one does not. The port must be
+ * active and its device accessible from @net. Its GID must be on @ndev or the port's device, in
+ * the VLAN of @ndev's packets on the wire (SEC-01). Among RoCE v2 GIDs IPv4 goes before IPv6, then
+ * @own; smc_ib_end_follow() adapts the choice to the peer's. RFC 7609 3.5.1.1, LG-04.
  *
  * Context: Process context, may sleep (the port may be queried).
  * Return: 0, -ENODEV if nothing serves @ndev, -ENETDOWN if only an inactive port does.
@@ -601,10 +600,10 @@ static int smc_ib_try_own(struct smc_ib_dev *dev, u8 port, enum smc_gid_roce roc
  * @roce: versions of RoCE that may be used
  * @end: as with smc_ib_find()
  *
- * Takes the first active port, in order of arrival of the devices, that has a GID
- * without VLAN on its own network device, in whichever namespace that device is. The
- * client chooses the port and the server uses the same one: an RNIC reaches itself
- * by its own MAC address, but no switch returns a frame to its source port.
+ * Takes the first active port, in order of arrival of the devices, that has a GID without VLAN on
+ * its own network device, in whichever namespace that device is. The client chooses the port and
+ * the server uses the same one: an RNIC reaches itself by its own MAC address, but no switch
+ * returns a frame to its source port.
  *
  * Context: Process context, may sleep (ports are queried).
  * Return: 0, or -ENODEV if there is none.
@@ -686,8 +685,8 @@ static bool smc_ib_gids_match(const struct smc_ib_end *end, const u8 peer_gid[16
  * @end: local end; on success perhaps with another GID, else unchanged
  * @peer_gid: the GID the peer has chosen
  *
- * A RoCE v2 packet has one IP version, so both GIDs must be of the same kind. The
- * side that receives the other's GID first adapts: the server, from the Proposal.
+ * A RoCE v2 packet has one IP version, so both GIDs must be of the same kind. The side that
+ * receives the other's GID first adapts: the server, from the Proposal.
  *
  * Context: Process context, may sleep.
  * Return: 0 if the two GIDs match, -EADDRNOTAVAIL if the port has no such GID
@@ -1298,8 +1297,7 @@ int smc_ib_qp_init(struct ib_qp *qp, const struct smc_ib_end *end)
 		.qp_state = IB_QPS_INIT,
 		.pkey_index = 0,
 		.port_num = end->port,
-		.qp_access_flags = IB_ACCESS_LOCAL_WRITE |
-				   IB_ACCESS_REMOTE_WRITE,
+		.qp_access_flags = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE,
 	};
 
 	return ib_modify_qp(qp, &attr, IB_QP_STATE | IB_QP_PKEY_INDEX |
@@ -1322,11 +1320,13 @@ static bool smc_ib_peer_is_valid(const struct smc_ib_peer *peer)
  * @qp: the queue pair
  * @end: local end of the link
  * @peer: the peer's end, as received
+ * @class: treatment of its packets
  *
- * The path is addressed from @peer alone; no neighbour is resolved here (CLC-12).
- * soft-RoCE passes its packets to the IP stack, which resolves it. By default a hop
- * limit of 1 keeps the link inside the subnet with RoCE v2, too. The path MTU is the
- * smaller of both. FC-07.
+ * The path is addressed from @peer alone; no neighbour is resolved here (CLC-12). soft-RoCE passes
+ * its packets to the IP stack, which resolves it. By default a hop limit of 1 keeps the link
+ * inside the subnet with RoCE v2, too. The path MTU is the smaller of both. FC-07. The flow label,
+ * made of both queue pair numbers, spreads links over the paths of a network, and the ports of a
+ * bond.
  *
  * Context: Process context, may sleep.
  * Return: 0; -EINVAL if @peer holds invalid values; -ENETUNREACH if the two GIDs do
@@ -1334,7 +1334,7 @@ static bool smc_ib_peer_is_valid(const struct smc_ib_peer *peer)
  *	   ib_modify_qp() returns.
  */
 int smc_ib_qp_rtr(struct ib_qp *qp, const struct smc_ib_end *end,
-		  const struct smc_ib_peer *peer)
+		  const struct smc_ib_peer *peer, const struct smc_ib_class *class)
 {
 	struct ib_qp_attr attr = {
 		.qp_state = IB_QPS_RTR,
@@ -1359,16 +1359,16 @@ int smc_ib_qp_rtr(struct ib_qp *qp, const struct smc_ib_end *end,
 		return PTR_ERR(sgid_attr);
 	attr.ah_attr.type = rdma_ah_find_type(qp->device, end->port);
 	rdma_ah_set_port_num(&attr.ah_attr, end->port);
+	rdma_ah_set_sl(&attr.ah_attr, class->sl);
 	/* From here on ah_attr owns the reference on sgid_attr. */
-	rdma_move_grh_sgid_attr(&attr.ah_attr, &dgid, 0,
-				peer->hop_limit ?: SMC_IB_HOP_LIMIT, 0, sgid_attr);
+	rdma_move_grh_sgid_attr(&attr.ah_attr, &dgid, rdma_calc_flow_label(qp->qp_num, peer->qpn),
+				peer->hop_limit ?: SMC_IB_HOP_LIMIT, class->traffic_class,
+				sgid_attr);
 	ether_addr_copy(attr.ah_attr.roce.dmac,
 			is_zero_ether_addr(peer->hop_mac) ? peer->mac : peer->hop_mac);
 
-	rc = ib_modify_qp(qp, &attr, IB_QP_STATE | IB_QP_AV |
-				     IB_QP_PATH_MTU | IB_QP_DEST_QPN |
-				     IB_QP_RQ_PSN | IB_QP_MAX_DEST_RD_ATOMIC |
-				     IB_QP_MIN_RNR_TIMER);
+	rc = ib_modify_qp(qp, &attr, IB_QP_STATE | IB_QP_AV | IB_QP_PATH_MTU | IB_QP_DEST_QPN |
+			  IB_QP_RQ_PSN | IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_MIN_RNR_TIMER);
 	rdma_destroy_ah_attr(&attr.ah_attr);
 	return rc;
 }
@@ -1395,7 +1395,6 @@ int smc_ib_qp_rts(struct ib_qp *qp, u32 psn, u8 timeout, u8 retries)
 		.max_rd_atomic = 1,
 	};
 
-	return ib_modify_qp(qp, &attr, IB_QP_STATE | IB_QP_TIMEOUT |
-				       IB_QP_RETRY_CNT | IB_QP_RNR_RETRY |
-				       IB_QP_SQ_PSN | IB_QP_MAX_QP_RD_ATOMIC);
+	return ib_modify_qp(qp, &attr, IB_QP_STATE | IB_QP_TIMEOUT | IB_QP_RETRY_CNT |
+			    IB_QP_RNR_RETRY | IB_QP_SQ_PSN | IB_QP_MAX_QP_RD_ATOMIC);
 }

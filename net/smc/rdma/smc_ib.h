@@ -171,6 +171,16 @@ struct smc_ib_peer {
 };
 
 /**
+ * struct smc_ib_class - how networks treat the packets of a queue pair
+ * @traffic_class: of IPv6, or TOS of IPv4: DSCP and ECN; RoCE v2
+ * @sl: service level, 0 to 7: the priority of VLAN tags
+ */
+struct smc_ib_class {
+	u8 traffic_class;
+	u8 sl;
+};
+
+/**
  * struct smc_ib_lan - what all ports of one link group have in common
  * @vlan: VLAN id, 0 for none
  * @is_v2: GIDs are of type RoCE v2
@@ -269,7 +279,7 @@ unsigned int smc_ib_next_vector(const struct smc_ib_end *end);
 
 int smc_ib_qp_init(struct ib_qp *qp, const struct smc_ib_end *end);
 int smc_ib_qp_rtr(struct ib_qp *qp, const struct smc_ib_end *end,
-		  const struct smc_ib_peer *peer);
+		  const struct smc_ib_peer *peer, const struct smc_ib_class *class);
 int smc_ib_qp_rts(struct ib_qp *qp, u32 psn, u8 timeout, u8 retries);
 
 #endif /* SMC_IB_H */

@@ -158,6 +158,8 @@ struct smc_settings {
 	int rmb_idle_ms;		/* lifetime of an unused memory region, TMR-14 */
 	int spare_mem;			/* limit of unused ring memory, bytes; the rest is freed */
 	int rdma_timeout;		/* QP ACK timeout exponent, 4.096 us * 2^n; 0: by device */
+	int rdma_tos;			/* DSCP and ECN of new link groups, RoCE v2; -1: IP_TOS */
+	int rdma_sl;			/* priority of new link groups; -1: SO_PRIORITY, 7 at most */
 	int rdma_retries;		/* QP transport retries, 0..6 */
 	struct smc_llc_timers llc;	/* LLC exchanges */
 };

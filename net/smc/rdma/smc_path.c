@@ -38,6 +38,7 @@
 
 #define SMC_PATH_MAX_LANS	8	/* limit of interfaces tried beyond the route's */
 #define SMC_ROUTE_HOP_LIMIT	64	/* through gateways */
+#define SMC_PATH_SL_MAX		7
 
 /**
  * smc_path_init_net() - draw the unique part of a namespace's peer ID
@@ -610,6 +611,29 @@ bool smc_path_needs_ipsec(struct sock *tsk)
 #else
 	return false;
 #endif
+}
+
+/**
+ * smc_path_class() - how networks are to treat the RDMA packets for a connection
+ * @tsk: the connected inner TCP socket
+ * @class: filled from the settings, or from IP_TOS and SO_PRIORITY of @tsk
+ *
+ * Context: Any context.
+ */
+void smc_path_class(const struct sock *tsk, struct smc_ib_class *class)
+{
+	const struct smc_settings *set = &smc_net(sock_net(tsk))->set;
+	int tos = READ_ONCE(set->rdma_tos), sl = READ_ONCE(set->rdma_sl);
+
+	if (tos < 0)
+		tos = READ_ONCE(inet_sk(tsk)->tos);
+#if IS_ENABLED(CONFIG_IPV6)
+	if (READ_ONCE(set->rdma_tos) < 0 && !smc_path_is_ipv4(tsk))
+		tos = READ_ONCE(inet6_sk(tsk)->tclass);
+#endif
+	if (sl < 0)
+		sl = min_t(u32, READ_ONCE(tsk->sk_priority), SMC_PATH_SL_MAX);
+	*class = (struct smc_ib_class){ .traffic_class = tos, .sl = sl };
 }
 
 /**

@@ -60,6 +60,7 @@ enum smc_decline smc_path_find_local(struct sock *tsk, struct smc_ib_end *end,
 enum smc_decline smc_path_find_server(struct sock *tsk, const struct smc_clc_proposal *prop,
 				      struct smc_ib_end *end, bool *is_near);
 bool smc_path_needs_ipsec(struct sock *tsk);
+void smc_path_class(const struct sock *tsk, struct smc_ib_class *class);
 void smc_path_local_id(struct net *net, const struct smc_ib_end *end, u8 peer_id[8]);
 
 void smc_route_get_rules(struct sock *tsk, struct smc_route_rules *rules);

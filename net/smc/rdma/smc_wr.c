@@ -1207,19 +1207,21 @@ put_end:
  * smc_wr_connect() - connect the queues to the peer's: they can receive
  * @wr: from smc_wr_create()
  * @peer: the peer's end, as received; checked here
+ * @class: treatment of the packets
  *
  * Context: Process context, may sleep.
  * Return: 0; -EINVAL, -ENETUNREACH, -EADDRNOTAVAIL as smc_ib_qp_rtr(); or what
  *	   ib_modify_qp() returns.
  */
-int smc_wr_connect(struct smc_wr *wr, const struct smc_ib_peer *peer)
+int smc_wr_connect(struct smc_wr *wr, const struct smc_ib_peer *peer,
+		   const struct smc_ib_class *class)
 {
 	int rc;
 
 	if (smc_fault_is_due(SMC_FAULT_MODIFY))
 		return -EIO;
 	WRITE_ONCE(wr->path_mtu, min(wr->end.mtu, peer->mtu));
-	rc = smc_ib_qp_rtr(wr->qp, &wr->end, peer);
+	rc = smc_ib_qp_rtr(wr->qp, &wr->end, peer, class);
 	if (rc)
 		set_bit(SMC_WR_IS_REFUSED, &wr->flags);
 	return rc;

@@ -271,7 +271,8 @@ struct smc_wr {
 
 int smc_wr_create(struct smc_wr *wr, const struct smc_ib_end *end,
 		  const struct smc_wr_depth *depth, const struct smc_wr_ops *ops);
-int smc_wr_connect(struct smc_wr *wr, const struct smc_ib_peer *peer);
+int smc_wr_connect(struct smc_wr *wr, const struct smc_ib_peer *peer,
+		   const struct smc_ib_class *class);
 int smc_wr_activate(struct smc_wr *wr, u32 psn, u8 timeout, u8 retries);
 void smc_wr_fit(struct smc_wr *wr, enum ib_mtu mtu);
 void smc_wr_stop(struct smc_wr *wr);

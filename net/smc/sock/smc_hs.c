@@ -533,6 +533,7 @@ static enum smc_hs_outcome hs_get_link(struct smc_hs *hs)
 		return hs->link ? SMC_HS_GO_ON : smc_hs_decline(hs, SMC_DECLINE_NOACTLINK);
 	}
 	hs->lgr->params = hs->params;
+	smc_path_class(hs->smc->sk, &hs->lgr->class);
 	/* of an Accept; at a server the Confirm brings it */
 	hs->lgr->peer_host = hs->rx.accept.fce;
 	smc_llc_init(hs->lgr);

@@ -75,7 +75,8 @@ int smc_wr_create(struct smc_wr *wr, const struct smc_ib_end *end, const struct 
 	return 0;
 }
 
-int smc_wr_connect(struct smc_wr *wr, const struct smc_ib_peer *peer)
+int smc_wr_connect(struct smc_wr *wr, const struct smc_ib_peer *peer,
+		   const struct smc_ib_class *class)
 {
 	return 0;
 }

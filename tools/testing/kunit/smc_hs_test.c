@@ -316,6 +316,7 @@ static void table_peer_addr(const struct sock *sk, struct in6_addr *peer)
 #define smc_peer_unanswered(...)	(table_nr_unanswered++)
 #define smc_peer_proposed(...)		(table_nr_proposed++)
 #define smc_peer_silent(...)		(table_nr_silent++)
+#define smc_path_class(...)		((void)0)
 #define smc_path_local_host(...)	((void)0)
 #define smc_path_local_id(...)		((void)0)
 #define smc_path_may_be_local(...)	false

@@ -59,6 +59,7 @@ struct net *smc_ib_end_net(const struct smc_ib_end *end)
 /* The only device with a port; if NULL, each one has a port, whose number tells which. */
 static struct net_device *route_served;
 
+
 int smc_ib_find(struct net *net, struct net_device *ndev, const u8 own[16],
 		enum smc_gid_roce roce, struct smc_ib_end *end)
 {
@@ -877,6 +878,43 @@ static void an_offer_needs_a_port_on_the_route(struct kunit *test)
 	unregister_pernet_subsys(&route_net_ops);
 }
 
+/* A link group is shared, and each host decides for what it sends. */
+static void packets_have_the_class_of_the_settings_or_of_the_socket(struct kunit *test)
+{
+	struct route_world *w = test->priv;
+	struct sock *sk = w->tcp->sk;
+	struct smc_settings *set;
+	struct smc_ib_class class;
+
+	KUNIT_ASSERT_EQ(test, register_pernet_subsys(&route_net_ops), 0);
+	set = &smc_net(&init_net)->set;
+	inet_sk(sk)->tos = 0x68;
+	inet6_sk(sk)->tclass = 0x48;
+	sk->sk_priority = 3;
+	in6_pton("2001:db8:1::2", -1, sk->sk_v6_daddr.s6_addr, -1, NULL);
+	smc_path_class(sk, &class);
+	KUNIT_EXPECT_EQ(test, class.traffic_class, 0);
+	KUNIT_EXPECT_EQ(test, class.sl, 0);
+	set->rdma_tos = 255;
+	set->rdma_sl = 7;
+	smc_path_class(sk, &class);
+	KUNIT_EXPECT_EQ(test, class.traffic_class, 255);
+	KUNIT_EXPECT_EQ(test, class.sl, 7);
+	set->rdma_tos = -1;
+	set->rdma_sl = -1;
+	smc_path_class(sk, &class);
+	KUNIT_EXPECT_EQ(test, class.traffic_class, 0x48);
+	KUNIT_EXPECT_EQ(test, class.sl, 3);
+	/* by IPv4, also from a socket of IPv6 */
+	in6_pton("::ffff:10.77.0.2", -1, sk->sk_v6_daddr.s6_addr, -1, NULL);
+	sk->sk_priority = 100;
+	smc_path_class(sk, &class);
+	KUNIT_EXPECT_EQ(test, class.traffic_class, 0x68);
+	KUNIT_EXPECT_EQ(test, class.sl, 7);
+	memset(&sk->sk_v6_daddr, 0, sizeof(sk->sk_v6_daddr));
+	unregister_pernet_subsys(&route_net_ops);
+}
+
 static struct kunit_case smc_route_cases[] = {
 	KUNIT_CASE(acpt_03_another_interface_needs_more_than_a_word),
 	KUNIT_CASE(acpt_03_an_interface_of_another_vrf_is_none),
@@ -885,6 +923,7 @@ static struct kunit_case smc_route_cases[] = {
 	KUNIT_CASE(sec_02_routes_of_an_rnic_beside),
 	KUNIT_CASE(neighbours_are_asked),
 	KUNIT_CASE(sec_01_a_path_is_like_that_of_tcp),
+	KUNIT_CASE(packets_have_the_class_of_the_settings_or_of_the_socket),
 	{}
 };
 

@@ -89,6 +89,9 @@ static void what_costs_others_is_not_for_the_owner_of_a_namespace(struct kunit *
 		{ .member = "v21_max_conns", .min = 255, .max = 255 },
 		{ .member = "llc.add_link_retry", .min = 30000, .max = 3600000 },
 		{ .member = "dialect", .min = 0, .max = 1 },
+		/* a lossless class is for those whom the site lets in */
+		{ .member = "rdma_tos", .min = 0, .max = 0 },
+		{ .member = "rdma_sl", .min = 0, .max = 0 },
 	};
 	const struct row *row;
 	u32 i;
