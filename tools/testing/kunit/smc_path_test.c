@@ -59,10 +59,14 @@ struct net *smc_ib_end_net(const struct smc_ib_end *end)
 /* The only device with a port; if NULL, each one has a port, whose number tells which. */
 static struct net_device *route_served;
 
+/* The versions of RoCE of the last search for a port; the number of searches for routed paths. */
+static enum smc_gid_roce route_roce;
+static unsigned int route_nr_routed;
 
 int smc_ib_find(struct net *net, struct net_device *ndev, const u8 own[16],
 		enum smc_gid_roce roce, struct smc_ib_end *end)
 {
+	route_roce = roce;
 	if (route_served && ndev != route_served)
 		return -ENODEV;
 	memset(end, 0, sizeof(*end));
@@ -80,6 +84,7 @@ bool smc_ib_has_device(void)
 int smc_ib_find_routed(struct net *net, struct net_device *ndev, const u8 own[16],
 		       enum smc_gid_kind kind, struct smc_ib_end *end)
 {
+	route_nr_routed++;
 	return -ENODEV;
 }
 
@@ -380,6 +385,12 @@ static void route_del(struct kunit *test, const char *dst, int len)
 	route_ask(test, skb, nlh);
 }
 
+/* Settings, all 0 */
+static struct pernet_operations route_net_ops = {
+	.id = &smc_net_id,
+	.size = sizeof(struct smc_pernet),
+};
+
 static int route_init(struct kunit *test)
 {
 	struct route_world *w = kunit_kzalloc(test, sizeof(*w), GFP_KERNEL);
@@ -387,6 +398,9 @@ static int route_init(struct kunit *test)
 
 	if (!w)
 		return -ENOMEM;
+	rc = register_pernet_subsys(&route_net_ops);
+	if (rc)
+		return rc;
 	test->priv = w;
 	rc = sock_create_kern(&init_net, AF_NETLINK, SOCK_RAW, NETLINK_ROUTE, &w->nl) ?:
 	     sock_create_kern(&init_net, AF_NETLINK, SOCK_RAW, NETLINK_XFRM, &w->ipsec) ?:
@@ -461,6 +475,9 @@ static void route_exit(struct kunit *test)
 	struct route_world *w = test->priv;
 	int i;
 
+	if (!w)
+		return;
+	unregister_pernet_subsys(&route_net_ops);
 	/* rules and black holes outlive the devices */
 	if (w->dev[1]) {
 		route_del(test, "::ffff:10.80.0.0", 24);
@@ -819,11 +836,6 @@ static void acpt_03_an_interface_of_another_vrf_is_none(struct kunit *test)
 	sk_dst_reset(w->tcp->sk);
 }
 
-static struct pernet_operations route_net_ops = {
-	.id = &smc_net_id,
-	.size = sizeof(struct smc_pernet),
-};
-
 /* True if a client offers SMC to @to where the device @served has the only port. */
 static bool route_may_reach(struct kunit *test, const char *to, int served)
 {
@@ -853,7 +865,6 @@ static void an_offer_needs_a_port_on_the_route(struct kunit *test)
 	struct route_world *w = test->priv;
 	unsigned int i;
 
-	KUNIT_ASSERT_EQ(test, register_pernet_subsys(&route_net_ops), 0);
 	w->tcp->sk->sk_bound_dev_if = 0;
 	for (i = 0; i < ARRAY_SIZE(on_first); i++) {
 		KUNIT_EXPECT_TRUE_MSG(test, route_may_reach(test, on_first[i], 0), "%s",
@@ -875,7 +886,6 @@ static void an_offer_needs_a_port_on_the_route(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, route_may_reach(test, "2001:db8:2::2", 0));
 	w->tcp->sk->sk_bound_dev_if = 0;
 	route_served = NULL;
-	unregister_pernet_subsys(&route_net_ops);
 }
 
 /* A link group is shared, and each host decides for what it sends. */
@@ -886,7 +896,6 @@ static void packets_have_the_class_of_the_settings_or_of_the_socket(struct kunit
 	struct smc_settings *set;
 	struct smc_ib_class class;
 
-	KUNIT_ASSERT_EQ(test, register_pernet_subsys(&route_net_ops), 0);
 	set = &smc_net(&init_net)->set;
 	inet_sk(sk)->tos = 0x68;
 	inet6_sk(sk)->tclass = 0x48;
@@ -912,7 +921,51 @@ static void packets_have_the_class_of_the_settings_or_of_the_socket(struct kunit
 	KUNIT_EXPECT_EQ(test, class.traffic_class, 0x68);
 	KUNIT_EXPECT_EQ(test, class.sl, 7);
 	memset(&sk->sk_v6_daddr, 0, sizeof(sk->sk_v6_daddr));
-	unregister_pernet_subsys(&route_net_ops);
+}
+
+/* What a path asks for, by the setting and by what is known of the peer. */
+static void a_path_asks_for_the_version_of_roce_that_may_work(struct kunit *test)
+{
+	static const struct {
+		int setting;
+		bool needs_v2;
+		enum smc_gid_roce roce;
+		bool may_route;
+	} rows[] = {
+		{ 0, false, SMC_GID_V1_FIRST, true },
+		{ 1, false, SMC_GID_V1_ONLY, false },
+		{ 2, false, SMC_GID_V2_ONLY, true },
+		{ 0, true, SMC_GID_V2_FIRST, true },
+		{ 1, true, SMC_GID_V1_ONLY, false },
+		{ 2, true, SMC_GID_V2_ONLY, true },
+	};
+	struct flowi4 fl4 = { .daddr = htonl(0x0a4d0002) };
+	struct route_world *w = test->priv;
+	struct sock *sk = w->tcp->sk;
+	struct smc_settings *set;
+	struct smc_ib_end end;
+	struct rtable *rt;
+	unsigned int i;
+
+	set = &smc_net(&init_net)->set;
+	set->peer_memory_ms = 60000;
+	smc_peer_prepare(&init_net);
+	rt = ip_route_output_key(&init_net, &fl4);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(rt));
+	sk_dst_set(sk, &rt->dst);
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		set->roce = rows[i].setting;
+		if (rows[i].needs_v2)
+			smc_peer_try_v2(&init_net, &sk->sk_v6_daddr);
+		KUNIT_EXPECT_EQ_MSG(test, smc_path_find(sk, &end, NULL), SMC_DECLINE_NONE,
+				    "row %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, route_roce, rows[i].roce, "row %u", i);
+		route_nr_routed = 0;
+		smc_path_find_routed(sk, NULL, &end);
+		KUNIT_EXPECT_EQ_MSG(test, route_nr_routed, rows[i].may_route, "row %u", i);
+	}
+	sk_dst_reset(sk);
+	smc_peer_exit_net(&init_net);
 }
 
 static struct kunit_case smc_route_cases[] = {
@@ -924,6 +977,7 @@ static struct kunit_case smc_route_cases[] = {
 	KUNIT_CASE(neighbours_are_asked),
 	KUNIT_CASE(sec_01_a_path_is_like_that_of_tcp),
 	KUNIT_CASE(packets_have_the_class_of_the_settings_or_of_the_socket),
+	KUNIT_CASE(a_path_asks_for_the_version_of_roce_that_may_work),
 	{}
 };
 
