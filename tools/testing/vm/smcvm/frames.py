@@ -31,7 +31,7 @@ class Frame:
         self.time, self.ether = time, ether
         self.src, self.dst = src, dst
         self.sport = self.dport = self.flags = self.seq = self.opcode = None
-        self.ttl = None
+        self.ttl = self.tos = None
         self.options = self.payload = b""
         self.clc = self.llc = None
         self.is_reply = self.is_retry = False
@@ -96,15 +96,15 @@ def roce(f, pkt):
 
 
 def ipv4(ip):
-    """The protocol, hop limit, addresses and payload of an IPv4 packet."""
+    """The protocol, hop limit, TOS, addresses and payload of an IPv4 packet."""
     total, = struct.unpack_from("!H", ip, 2)
-    return ip[9], ip[8], ip[12:16], ip[16:20], ip[(ip[0] & 15) * 4:total]
+    return ip[9], ip[8], ip[1], ip[12:16], ip[16:20], ip[(ip[0] & 15) * 4:total]
 
 
 def ipv6(ip):
     """The same of an IPv6 packet without extension headers."""
     size, = struct.unpack_from("!H", ip, 4)
-    return ip[6], ip[7], ip[8:24], ip[24:40], ip[40:40 + size]
+    return ip[6], ip[7], (ip[0] << 4 | ip[1] >> 4) & 255, ip[8:24], ip[24:40], ip[40:40 + size]
 
 
 PACKETS = {b"\x08\0": (20, ipv4), b"\x86\xdd": (40, ipv6)}
@@ -114,9 +114,9 @@ def parse(number, time, data):
     least, packet = PACKETS.get(data[12:14], (0, None))
     if not packet or len(data) < 14 + least:
         return None
-    proto, ttl, src, dst, body = packet(data[14:])
+    proto, ttl, tos, src, dst, body = packet(data[14:])
     f = Frame(number, time, data[6:12], *(str(ipaddress.ip_address(x)) for x in (src, dst)))
-    f.ttl = ttl
+    f.ttl, f.tos = ttl, tos
     if proto == 6:
         tcp(f, body)
     elif proto == 17 and struct.unpack_from("!H", body, 2)[0] == ROCE_PORT:
