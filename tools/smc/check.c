@@ -259,8 +259,8 @@ static void check_eid(struct check *check)
 	int nr = 0;
 
 	genl_ask(SMC_GENL_FAMILY_NAME, SMC_NETLINK_DUMP_UEID, NULL, count_eid, &nr, NULL);
-	if (read_line("/proc/sys/net/smc/default_eid", line, sizeof(line)) && *line == '1')
-		nr++;
+	if (read_line("/proc/sys/net/smc/default_eid", line, sizeof(line)))
+		nr += *line == '1' || (*line == '2' && check->is_same_subnet);
 	if (nr)
 		verdict(check, RIGHT, "EID", NULL,
 			"%d, for version 2; the peer needs one of them", nr);

@@ -45,7 +45,7 @@ static inline int smc_sysctl_own_max(enum smc_sysctl_owner owner, int initial, i
 	X("wmem", wmem, 262144, 16384, SMC_RING_MEM_MAX, LESS)		\
 	X("rmem", rmem, 262144, 16384, SMC_RING_MEM_MAX, LESS)		\
 	X("roce", roce, 0, 0, 2, ANY)					\
-	X("default_eid", default_eid, 0, 0, 1, ANY)			\
+	X("default_eid", default_eid, 2, 0, 2, ANY)			\
 	X("same_host", same_host, 0, 0, 1, LESS)			\
 	X("limit_smc_hs", limit_smc_hs, 0, 0, 1, ANY)			\
 	X("max_lgrs_per_peer", max_lgrs_per_peer, 64, 1, SMC_LGRS_MAX, LESS) \

@@ -227,6 +227,23 @@ static bool nego_set_subnets(const struct smc_nego_subnets *subnets,
 }
 
 /**
+ * smc_nego_suits_v2() - check whether version 2 has what the settings ask for
+ * @wants_rfc: this host wants the dialect of the RFC
+ * @max_links: limit of links in a group
+ * @max_conns: limit of connections in a group
+ *
+ * An EID of the operator means version 2 all the same, within its limits.
+ *
+ * Context: Any context.
+ * Return: true if so.
+ */
+bool smc_nego_suits_v2(bool wants_rfc, int max_links, int max_conns)
+{
+	return !wants_rfc && max_links <= SMC_NEGO_V21_MAX_LINKS &&
+	       max_conns >= SMC_NEGO_V21_MIN_CONNS;
+}
+
+/**
  * smc_nego_propose() - build the client's Proposal
  * @local: this host, the suggested RNIC, the subnets of the interface
  * @msg: out: the Proposal

@@ -97,6 +97,19 @@ bool smc_eid_any(bool has_default)
 }
 
 /**
+ * smc_eid_is_added() - check for an EID of the operator
+ * @eid: blank padded
+ *
+ * Context: Any context but interrupt.
+ * Return: true if the table has it.
+ */
+bool smc_eid_is_added(const u8 eid[SMC_EID_LEN])
+{
+	guard(spinlock)(&smc_eid_lock);
+	return smc_eid_find(eid) >= 0;
+}
+
+/**
  * smc_eid_get() - read an EID by its index
  * @i: index in the table
  * @eid: receives it

@@ -135,7 +135,7 @@ struct smc_settings {
 	int dialect;			/* 0 deployed, 1 RFC */
 	int immediate_data;		/* new link groups use immediate data if the peer does */
 	int roce;			/* 0 RoCE v1 and v2, 1 RoCE v1 only, 2 RoCE v2 only */
-	int default_eid;		/* this host has the EID "SMC-R.DEFAULT-EID" */
+	int default_eid;		/* SMC-R.DEFAULT-EID: 0 never, 1 always, 2 within subnets */
 	int same_host;			/* same-host connections use an RNIC's loopback */
 	int limit_smc_hs;		/* new listeners skip SMC handshakes under pressure */
 	int max_conns_per_lgr;		/* 1..255 connections in a link group */
@@ -159,7 +159,7 @@ struct smc_settings {
 	int spare_mem;			/* limit of unused ring memory, bytes; the rest is freed */
 	int rdma_timeout;		/* QP ACK timeout exponent, 4.096 us * 2^n; 0: by device */
 	int rdma_tos;			/* DSCP and ECN of new link groups, RoCE v2; -1: IP_TOS */
-	int rdma_sl;			/* priority of new link groups; -1: SO_PRIORITY, 7 at most */
+	int rdma_sl;			/* priority of new link groups, up to 7; -1: SO_PRIORITY */
 	int rdma_retries;		/* QP transport retries, 0..6 */
 	struct smc_llc_timers llc;	/* LLC exchanges */
 };

@@ -243,10 +243,21 @@ out:
 	return reason;
 }
 
+/* True if the port of smc_path_find() has the address of TCP: no other GID goes before that. */
+static bool smc_path_is_best(const struct smc_ib_end *end, const struct in6_addr *own,
+			     enum smc_gid_kind kind, const struct net_device *ndev)
+{
+	return end && end->dev && end->is_v2 && kind != SMC_GID_LINK_LOCAL &&
+	       smc_gid_classify(own->s6_addr) == kind &&
+	       !memcmp(end->gid.raw, own->s6_addr, sizeof(end->gid)) &&
+	       smc_ib_end_is_at(end, ndev);
+}
+
 /**
  * smc_path_find_routed() - find the RDMA port for a path that may cross subnets
  * @tsk: the connected inner TCP socket
  * @peer_gid: at a server, the client's GID; NULL at a client
+ * @other: from smc_path_find(), or NULL: where it serves as well there is no second search
  * @end: filled on success; ends with smc_ib_end_put()
  *
  * As smc_path_find(), with a RoCE v2 GID: the connection's own address if that is a GID. A client's
@@ -257,7 +268,8 @@ out:
  * Context: Process context, may sleep.
  * Return: false if there is none.
  */
-bool smc_path_find_routed(struct sock *tsk, const u8 *peer_gid, struct smc_ib_end *end)
+bool smc_path_find_routed(struct sock *tsk, const u8 *peer_gid, const struct smc_ib_end *other,
+			  struct smc_ib_end *end)
 {
 	struct net_device *ndev = smc_path_route_dev(tsk);
 	enum smc_gid_kind kind;
@@ -268,10 +280,37 @@ bool smc_path_find_routed(struct sock *tsk, const u8 *peer_gid, struct smc_ib_en
 		return false;
 	smc_path_own_addr(tsk, &own);
 	kind = smc_gid_classify(peer_gid ?: own.s6_addr);
-	if (!(ndev->flags & IFF_LOOPBACK) && smc_path_roce(sock_net(tsk), NULL) != SMC_GID_V1_ONLY)
+	if (smc_path_is_best(other, &own, kind, ndev)) {
+		smc_ib_end_copy(end, other);
+		found = true;
+	} else if (!(ndev->flags & IFF_LOOPBACK) &&
+		   smc_path_roce(sock_net(tsk), NULL) != SMC_GID_V1_ONLY) {
 		found = !smc_ib_find_routed(sock_net(tsk), ndev, own.s6_addr, kind, end);
+	}
 	dev_put(ndev);
 	return found;
+}
+
+/**
+ * smc_path_is_direct() - check whether TCP's packets go to the peer without a gateway
+ * @tsk: the connected inner TCP socket
+ *
+ * Context: Any context.
+ * Return: true if the route has no gateway.
+ */
+bool smc_path_is_direct(struct sock *tsk)
+{
+	struct dst_entry *dst = sk_dst_get(tsk);
+	bool is_direct;
+
+	if (!dst)
+		return false;
+	if (dst->ops->family == AF_INET)
+		is_direct = !container_of(dst, struct rtable, dst)->rt_uses_gateway;
+	else
+		is_direct = !(container_of(dst, struct rt6_info, dst)->rt6i_flags & RTF_GATEWAY);
+	dst_release(dst);
+	return is_direct;
 }
 
 /**

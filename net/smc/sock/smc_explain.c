@@ -120,15 +120,18 @@ static void explain_end(struct smc_explain *ex, enum smc_explain_id id, enum smc
 /* The two ports that a handshake looks for, each by itself */
 static void explain_ports(struct smc_explain *ex, struct sock *sk)
 {
-	bool has_default = READ_ONCE(smc_net(sock_net(sk))->set.default_eid);
 	struct smc_nego_subnets subnets;
 	struct smc_ib_end end = {};
 	enum smc_decline reason;
+	bool has_default;
 
 	reason = smc_path_find(sk, &end, &subnets);
+	has_default = smc_hs_has_default_eid(sock_net(sk), reason == SMC_DECLINE_NONE &&
+					     smc_path_is_direct(sk));
 	explain_end(ex, SMC_EXPLAIN_PORT_V1, reason, &end);
 	memset(&end, 0, sizeof(end));
-	reason = smc_path_find_routed(sk, NULL, &end) ? SMC_DECLINE_NONE : SMC_DECLINE_NOSMCRDEV;
+	reason = smc_path_find_routed(sk, NULL, NULL, &end) ? SMC_DECLINE_NONE :
+							      SMC_DECLINE_NOSMCRDEV;
 	explain_end(ex, SMC_EXPLAIN_PORT_V2, reason, &end);
 	if (smc_eid_any(has_default))
 		explain_note(ex, SMC_EXPLAIN_EID, SMC_DECLINE_NONE, 0, "this host has an EID");

@@ -97,11 +97,53 @@ void smc_hs_put_port(struct smc_hs *hs)
 	smc_ib_end_put(&hs->routed);
 }
 
+/**
+ * smc_hs_has_default_eid() - check whether the default EID counts for a connection
+ * @net: the namespace
+ * @is_near: the peer is in a subnet of this host, as far as this side knows
+ *
+ * Without an EID of the operator, hosts in one subnet so use RoCE v2, which adapters and networks
+ * handle better than the RoCE v1 of version 1. Through routers it would be a guess: where they
+ * drop RDMA packets, first contact costs seconds.
+ *
+ * Context: Any context.
+ * Return: true if it does.
+ */
+bool smc_hs_has_default_eid(const struct net *net, bool is_near)
+{
+	const struct smc_settings *set = &smc_net(net)->set;
+
+	switch (READ_ONCE(set->default_eid)) {
+	case SMC_EID_DEFAULT_ALWAYS:
+		return true;
+	case SMC_EID_DEFAULT_NEAR:
+		return is_near && smc_nego_suits_v2(READ_ONCE(set->dialect),
+						    READ_ONCE(set->max_links),
+						    READ_ONCE(set->max_conns_per_lgr));
+	default:
+		return false;
+	}
+}
+
+/* True if the path is known and has a gateway, and the EID is the default one for subnets only. */
+static bool smc_hs_is_too_far(const struct smc_hs *hs, const u8 eid[SMC_EID_LEN])
+{
+	return hs->route.hop_limit && !hs->route.is_direct &&
+	       READ_ONCE(smc_net(hs->net)->set.default_eid) == SMC_EID_DEFAULT_NEAR &&
+	       !memcmp(eid, SMC_EID_DEFAULT, SMC_EID_LEN) && !smc_eid_is_added(eid);
+}
+
+static bool smc_hs_uses_default_eid(const struct smc_hs *hs)
+{
+	return smc_hs_has_default_eid(hs->net, hs->is_near) &&
+	       !smc_hs_is_too_far(hs, SMC_EID_DEFAULT);
+}
+
 /* Find the port for a path that may cross subnets, if this host has an EID. */
 static void smc_hs_find_routed(struct smc_hs *hs, const u8 *peer_gid)
 {
-	if (!smc_eid_any(READ_ONCE(smc_net(hs->net)->set.default_eid)) ||
-	    !smc_path_find_routed(hs->smc->sk, peer_gid, &hs->routed))
+	if (!smc_eid_any(smc_hs_uses_default_eid(hs)) ||
+	    !smc_path_find_routed(hs->smc->sk, peer_gid, &hs->end, &hs->routed))
 		hs->routed.dev = NULL;
 }
 
@@ -129,8 +171,9 @@ static enum smc_decline smc_hs_client_port(struct smc_hs *hs, struct smc_nego_su
 	struct sock *tsk = hs->smc->sk;
 	enum smc_decline reason;
 
-	smc_hs_find_routed(hs, NULL);
 	reason = smc_path_find(tsk, &hs->end, subnets);
+	hs->is_near = reason == SMC_DECLINE_NONE && smc_path_is_direct(tsk);
+	smc_hs_find_routed(hs, NULL);
 	if (reason == SMC_DECLINE_CNFERR && hs->routed.dev) {
 		smc_ib_end_copy(&hs->end, &hs->routed);
 		if (smc_path_may_be_local(hs->net))
@@ -199,7 +242,7 @@ void smc_hs_local(struct smc_hs *hs, struct smc_nego_local *local)
 	/* with one link, first contact does not wait for a second */
 	links = min(READ_ONCE(set->max_links), READ_ONCE(set->v21_max_links));
 	v2->max_links = min(links, SMC_NEGO_V21_MAX_LINKS);
-	v2->nr_eids = smc_eid_list(READ_ONCE(set->default_eid), v2->eid);
+	v2->nr_eids = smc_eid_list(smc_hs_uses_default_eid(hs), v2->eid);
 }
 
 /**
@@ -370,7 +413,7 @@ enum smc_hs_outcome smc_hs_client_route(struct smc_hs *hs)
 	rc = smc_hs_find_route(hs, hs->rx.accept.gid);
 	if (rc == -EAGAIN)
 		return SMC_HS_WAIT;
-	if (!rc)
+	if (!rc && !smc_hs_is_too_far(hs, hs->params.eid))
 		reason = smc_nego_check_route(&hs->params, hs->route.is_direct);
 	return reason == SMC_DECLINE_NONE ? SMC_HS_GO_ON : smc_hs_decline(hs, reason);
 }

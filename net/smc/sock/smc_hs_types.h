@@ -32,7 +32,7 @@ enum smc_hs_growth {
  * @end: the local RDMA port
  * @routed: the local RDMA port for a path that may cross subnets
  * @route: that path; hop_limit is 0 until it is found
- * @is_near: server only: @end shares a LAN with the client
+ * @is_near: server: @end shares a LAN with the client; client: TCP's route may stay in the subnet
  * @is_local_only: client only: @end can only reach a server on this host
  * @server: client only: destination of connect()
  * @name: names the connection if its peer is on this host

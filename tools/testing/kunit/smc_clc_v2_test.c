@@ -800,6 +800,16 @@ static void eids_are_names(struct kunit *test)
 				    rows[i].is_valid, "row %u", i);
 }
 
+/* Version 2 has one dialect, two links, and at least 16 connections in a group. */
+static void version_2_suits_what_the_settings_ask_for(struct kunit *test)
+{
+	KUNIT_EXPECT_TRUE(test, smc_nego_suits_v2(false, 2, 255));
+	KUNIT_EXPECT_TRUE(test, smc_nego_suits_v2(false, 1, 16));
+	KUNIT_EXPECT_FALSE(test, smc_nego_suits_v2(true, 2, 255));
+	KUNIT_EXPECT_FALSE(test, smc_nego_suits_v2(false, 3, 255));
+	KUNIT_EXPECT_FALSE(test, smc_nego_suits_v2(false, 2, 15));
+}
+
 static struct kunit_case smc_clc_v2_cases[] = {
 	KUNIT_CASE_PARAM(clc_05_versions_meet, v2_row_gen_params),
 	KUNIT_CASE(clc_05_every_combination_agrees_or_declines),
@@ -811,6 +821,7 @@ static struct kunit_case smc_clc_v2_cases[] = {
 	KUNIT_CASE(fc_06_ways_fit_to_each_other),
 	KUNIT_CASE(dcln_01_form_follows_the_peer),
 	KUNIT_CASE(eids_are_names),
+	KUNIT_CASE(version_2_suits_what_the_settings_ask_for),
 	{}
 };
 

@@ -90,7 +90,9 @@ static void default_eid_is_named_once(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, smc_eid_list(true, eids), 1);
 	KUNIT_EXPECT_TRUE(test, smc_clc_eid_is_valid(eids[0]));
+	KUNIT_EXPECT_FALSE(test, smc_eid_is_added(SMC_EID_DEFAULT));
 	KUNIT_EXPECT_EQ(test, smc_eid_add(SMC_EID_DEFAULT), 0);
+	KUNIT_EXPECT_TRUE(test, smc_eid_is_added(SMC_EID_DEFAULT));
 	KUNIT_EXPECT_EQ(test, smc_eid_list(true, eids), 1);
 	KUNIT_EXPECT_EQ(test, smc_eid_list(false, eids), 1);
 }

@@ -888,6 +888,43 @@ static void an_offer_needs_a_port_on_the_route(struct kunit *test)
 	route_served = NULL;
 }
 
+/* Between hosts in one subnet the default EID counts. */
+static void a_path_of_tcp_is_direct_without_a_gateway(struct kunit *test)
+{
+	static const struct {
+		const char *to;
+		bool is_direct;
+	} rows[] = {
+		{ "10.77.0.2", true }, { "10.79.0.9", false }, { "2001:db8:1::2", true },
+		{ "2001:db8:9::9", false }, { "2001:db8:a::9", false },
+	};
+	struct route_world *w = test->priv;
+	struct sock *sk = w->tcp->sk;
+	unsigned int i;
+
+	KUNIT_EXPECT_FALSE(test, smc_path_is_direct(sk));
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct flowi4 fl4 = {};
+		struct flowi6 fl6 = {};
+		struct dst_entry *dst;
+
+		if (in4_pton(rows[i].to, -1, (u8 *)&fl4.daddr, -1, NULL)) {
+			struct rtable *rt = ip_route_output_key(&init_net, &fl4);
+
+			KUNIT_ASSERT_FALSE_MSG(test, IS_ERR(rt), "%s", rows[i].to);
+			dst = &rt->dst;
+		} else {
+			in6_pton(rows[i].to, -1, fl6.daddr.s6_addr, -1, NULL);
+			dst = smc_compat_route6(&init_net, NULL, &fl6);
+			KUNIT_ASSERT_FALSE_MSG(test, IS_ERR(dst), "%s", rows[i].to);
+		}
+		sk_dst_set(sk, dst);
+		KUNIT_EXPECT_EQ_MSG(test, smc_path_is_direct(sk), rows[i].is_direct, "%s",
+				    rows[i].to);
+		sk_dst_reset(sk);
+	}
+}
+
 /* A link group is shared, and each host decides for what it sends. */
 static void packets_have_the_class_of_the_settings_or_of_the_socket(struct kunit *test)
 {
@@ -961,7 +998,7 @@ static void a_path_asks_for_the_version_of_roce_that_may_work(struct kunit *test
 				    "row %u", i);
 		KUNIT_EXPECT_EQ_MSG(test, route_roce, rows[i].roce, "row %u", i);
 		route_nr_routed = 0;
-		smc_path_find_routed(sk, NULL, &end);
+		smc_path_find_routed(sk, NULL, NULL, &end);
 		KUNIT_EXPECT_EQ_MSG(test, route_nr_routed, rows[i].may_route, "row %u", i);
 	}
 	sk_dst_reset(sk);
@@ -976,6 +1013,7 @@ static struct kunit_case smc_route_cases[] = {
 	KUNIT_CASE(sec_02_routes_of_an_rnic_beside),
 	KUNIT_CASE(neighbours_are_asked),
 	KUNIT_CASE(sec_01_a_path_is_like_that_of_tcp),
+	KUNIT_CASE(a_path_of_tcp_is_direct_without_a_gateway),
 	KUNIT_CASE(packets_have_the_class_of_the_settings_or_of_the_socket),
 	KUNIT_CASE(a_path_asks_for_the_version_of_roce_that_may_work),
 	{}

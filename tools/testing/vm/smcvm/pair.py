@@ -287,7 +287,8 @@ class Pair:
             timers = " test_timers=1" if name == "smc" else ""
             lines.append(f"insmod {shlex.quote('/host' + path)}{timers}")
         if vm.kernel.has_sysctl:
-            lines.append(f"cd {SYSCTL_DIR}; echo {dialect} > dialect")
+            lines.append(f"cd {SYSCTL_DIR}; echo {dialect % 2} > dialect; "
+                         f"echo {dialect & 2} > default_eid")
             lines.append(f"echo {self.ack_exponent} > rdma_ack_exponent")
         elif dialect:
             raise BenchError("without sysctls there is only the deployed dialect")

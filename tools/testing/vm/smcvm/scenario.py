@@ -21,7 +21,7 @@ from .pair import OURS, at_once
 SCENARIOS = os.path.join(kernel.VM, "scenarios")
 DEFAULTS = {
     "kernels": ("debug", "stock"),
-    "dialects": (0, 1),         # 0 deployed, 1 rfc
+    "dialects": (0, 1),         # indexes of DIALECTS
     "sides": ("ours", "ours"),  # modules of A and B
     "nics": 1,
     "cx16": False,              # True if its programs need cmpxchg16b
@@ -34,6 +34,10 @@ DEFAULTS = {
     "fresh": False,             # True if it needs a boot of its own
 }
 
+
+# Version 1 in both dialects; and version 2, which hosts in one subnet use by default. Only with the
+# last one has our module the default EID.
+DIALECTS = ("deployed", "rfc", "v2")
 
 # the EID that our module and the distribution's share
 EID = "SMC-BENCH.STRANGERS"
@@ -92,7 +96,7 @@ class Case:
         s = self.scenario
         words = [self.kind]
         if OURS & set(self.sides):
-            words.append("rfc" if self.dialect else "deployed")
+            words.append(DIALECTS[self.dialect])
         if self.family != "smc":
             words.append(self.family)
         if len(s.ipv) > 1 or self.ipv == 6:
@@ -122,7 +126,8 @@ class Test:
         self.case = case
         self.a, self.b = pair.a, pair.b
         self.relay = pair.relay
-        self.dialect = case.dialect
+        # 0 deployed, also in version 2; 1 rfc
+        self.dialect = case.dialect % 2
         self.family = case.family
         self.ipv = case.ipv
         self.kind = kernel.base(case.kind)
@@ -440,7 +445,8 @@ class Test:
 
     def load(self, vm):
         """Load what the case wants in machine VM."""
-        self.pair.load(vm.name, self.case.sides["ab".index(vm.name)], self.dialect)
+        self.pair.load(vm.name, self.case.sides["ab".index(vm.name)],
+                       self.dialect or self.case.dialect & 2)
         if self.case.are_strangers():
             self.ueid(vm, EID)
 

@@ -74,7 +74,7 @@ def play(t, other):
 
 
 def run(t):
-    with t.pair.third(t.dialect) as other:
+    with t.pair.third(t.case.dialect) as other:
         t.b.run(NAT)
         try:
             play(t, other)

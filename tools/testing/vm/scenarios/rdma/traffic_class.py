@@ -10,7 +10,7 @@ import os
 import socket
 
 kernels = ("stock",)
-dialects = (0,)
+dialects = (0, 2)
 ipv = (4, 6)
 timeout = 60
 PORT = 5995

@@ -80,4 +80,4 @@ def run(t):
             for p in (s, c):
                 p.gate("go")
             t.wait_all(s, c)
-            t.pair.load(smc.name, t.case.sides["ab".index(smc.name)], t.dialect)
+            t.pair.load(smc.name, t.case.sides["ab".index(smc.name)], t.case.dialect)
