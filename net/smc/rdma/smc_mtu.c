@@ -9,7 +9,8 @@
  * Afterwards a link without a fitting MTU keeps to short writes; the LLC machine replaces it.
  *
  * The wait holds RTNL, which belongs to the caller of the notifier. It is for the RNICs, not for
- * the peer's host, takes a round trip, and ends after SMC_MTU_WAIT_MS on a path that loses packets.
+ * the peer's host, takes a round trip, and ends after SMC_MTU_WAIT_MS on a path that loses packets,
+ * or whose packets are stopped by pause frames; only soft-RoCE, which is a busy host, gets more.
  * The owner of a namespace can repeat such changes, so a host waits for one part in SMC_MTU_SHARE
  * of the time, beside a few changes in a row. A change without the wait may cost a link.
  */
@@ -23,7 +24,8 @@
 #include "rdma/smc_mtu.h"
 #include "rdma/smc_wr.h"
 
-#define SMC_MTU_WAIT_MS		500
+#define SMC_MTU_WAIT_MS		100
+#define SMC_MTU_WAIT_SOFT_MS	500
 #define SMC_MTU_STEP_US		500
 #define SMC_MTU_SHARE		20
 #define SMC_MTU_SAVED_MS	1000	/* of waiting, not used before */
@@ -32,6 +34,7 @@
 /* What to do with the queues at a port. */
 enum smc_mtu_step {
 	SMC_MTU_FIND,		/* nothing: is there a port? */
+	SMC_MTU_FIND_SOFT,	/* nothing: is there one of soft-RoCE? */
 	SMC_MTU_SHORTEN,
 	SMC_MTU_CHECK,
 	SMC_MTU_FIT,
@@ -77,6 +80,16 @@ static bool smc_mtu_do_port(struct smc_ib_dev *dev, u8 port, const struct net_de
 	return is_long;
 }
 
+static bool smc_mtu_do_at(struct smc_ib_dev *dev, u8 port, const struct net_device *ndev,
+			  enum smc_mtu_step step)
+{
+	if (step == SMC_MTU_FIND)
+		return true;
+	if (step == SMC_MTU_FIND_SOFT)
+		return ib_uses_virt_dma(dev->ibdev);
+	return smc_mtu_do_port(dev, port, ndev, step);
+}
+
 /* The ports of @ndev, or all. Return: true if a queue there is busy, or for a port to be found. */
 static bool smc_mtu_do(const struct net_device *ndev, enum smc_mtu_step step)
 {
@@ -90,8 +103,7 @@ static bool smc_mtu_do(const struct net_device *ndev, enum smc_mtu_step step)
 		for (port = 1; port <= dev->nr_ports; port++) {
 			own = smc_compat_ib_netdev(dev->ibdev, port);
 			if (own && (!ndev || own == ndev))
-				is_so |= step == SMC_MTU_FIND ||
-					 smc_mtu_do_port(dev, port, own, step);
+				is_so |= smc_mtu_do_at(dev, port, own, step);
 			dev_put(own);
 		}
 	return is_so;
@@ -102,7 +114,9 @@ static u64 smc_mtu_next_wait;
 
 static void smc_mtu_wait(const struct net_device *ndev)
 {
-	u64 begin = get_jiffies_64(), until = begin + msecs_to_jiffies(SMC_MTU_WAIT_MS);
+	unsigned int ms = smc_mtu_do(ndev, SMC_MTU_FIND_SOFT) ? SMC_MTU_WAIT_SOFT_MS :
+								SMC_MTU_WAIT_MS;
+	u64 begin = get_jiffies_64(), until = begin + msecs_to_jiffies(ms);
 	u64 saved = SMC_MTU_SHARE * msecs_to_jiffies(SMC_MTU_SAVED_MS);
 
 	ASSERT_RTNL();

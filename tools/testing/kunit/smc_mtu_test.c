@@ -13,6 +13,7 @@
 static struct smc_ib_dev mtu_dev;
 static struct smc_wr_slot mtu_slot;
 static unsigned int mtu_nr_looks;
+static bool mtu_is_soft;
 
 static struct smc_ib_dev *mtu_next_dev(struct smc_ib_dev *prev)
 {
@@ -30,6 +31,7 @@ static struct net_device *mtu_netdev(struct ib_device *ibdev, u32 port)
 #define smc_compat_ib_netdev mtu_netdev
 #define smc_ib_next_dev mtu_next_dev
 #define smc_ib_recheck() ((void)0)
+#define ib_uses_virt_dma(...) mtu_is_soft
 #define smc_wr_await(...) ((void)mtu_nr_looks++)
 #define smc_wr_fit(...) ((void)0)
 
@@ -52,6 +54,7 @@ static int mtu_init(struct kunit *test)
 	mtu_slot.is_posted = true;
 	mtu_slot.nr_bytes = SMC_MTU_SHORT + 1;
 	smc_mtu_next_wait = 0;
+	mtu_is_soft = true;
 	return 0;
 }
 
@@ -78,10 +81,10 @@ static void a_change_does_not_wait_for_short_writes(struct kunit *test)
 /* RTNL belongs to the whole host, and the owner of any namespace may change an MTU. */
 static void changes_in_a_row_wait_for_a_limited_time(struct kunit *test)
 {
-	u64 used = SMC_MTU_SHARE * msecs_to_jiffies(SMC_MTU_WAIT_MS);
+	u64 used = SMC_MTU_SHARE * msecs_to_jiffies(SMC_MTU_WAIT_SOFT_MS);
 	unsigned int i;
 
-	for (i = 0; i < SMC_MTU_SAVED_MS / SMC_MTU_WAIT_MS; i++)
+	for (i = 0; i < SMC_MTU_SAVED_MS / SMC_MTU_WAIT_SOFT_MS; i++)
 		KUNIT_EXPECT_GT(test, mtu_change(), 1);
 	/* what is saved is used up, or one more time at most */
 	mtu_change();
@@ -92,9 +95,20 @@ static void changes_in_a_row_wait_for_a_limited_time(struct kunit *test)
 	KUNIT_EXPECT_GT(test, mtu_change(), 1);
 }
 
+/* An adapter that has no answer by then is stopped by pause frames, or has lost its path. */
+static void a_change_on_an_adapter_holds_rtnl_for_a_fifth_of_that(struct kunit *test)
+{
+	unsigned int i;
+
+	mtu_is_soft = false;
+	for (i = 0; i < SMC_MTU_SAVED_MS / SMC_MTU_WAIT_SOFT_MS + 3; i++)
+		KUNIT_EXPECT_GT(test, mtu_change(), 1);
+}
+
 static struct kunit_case mtu_cases[] = {
 	KUNIT_CASE(a_change_does_not_wait_for_short_writes),
 	KUNIT_CASE(changes_in_a_row_wait_for_a_limited_time),
+	KUNIT_CASE(a_change_on_an_adapter_holds_rtnl_for_a_fifth_of_that),
 	{}
 };
 
