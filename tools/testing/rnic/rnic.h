@@ -439,6 +439,7 @@ void rnic_qp_set_state(struct rnic_qp *qp, enum ib_qp_state state);
 
 /* rnic_engine.c */
 void rnic_kick(struct rnic_dev *dev);
+void rnic_flush(struct rnic_qp *qp);
 int rnic_engine_start(struct rnic_dev *dev);
 void rnic_engine_stop(struct rnic_dev *dev);
 

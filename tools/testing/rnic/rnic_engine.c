@@ -112,8 +112,15 @@ static void complete_recv(struct rnic_qp *qp, enum ib_wc_status status,
 	rnic_cq_push(to_rnic_cq(qp->ib.recv_cq), &cqe, p && p->is_solicited);
 }
 
-static void flush(struct rnic_qp *qp)
+/**
+ * rnic_flush() - complete all requests of a QP as flushed
+ * @qp: QP in the state ERR
+ *
+ * Context: Expects the lock of the device held.
+ */
+void rnic_flush(struct rnic_qp *qp)
 {
+	lockdep_assert_held(&qp->dev->lock);
 	/* pairs with the release when posting */
 	while (qp->sq.done != smp_load_acquire(&qp->sq.head))
 		complete_send(qp, IB_WC_WR_FLUSH_ERR);
@@ -125,7 +132,7 @@ static void flush(struct rnic_qp *qp)
 static void fail(struct rnic_qp *qp)
 {
 	rnic_qp_set_state(qp, IB_QPS_ERR);
-	flush(qp);
+	rnic_flush(qp);
 }
 
 static void fail_send(struct rnic_qp *qp, enum ib_wc_status status)
@@ -587,7 +594,7 @@ static long run_qp(struct rnic_qp *qp)
 	int i;
 
 	if (qp->state == IB_QPS_ERR)
-		flush(qp);
+		rnic_flush(qp);
 	if (qp->resp.owes_ack && (qp->state == IB_QPS_RTR || qp->state == IB_QPS_RTS))
 		answer(qp, RNIC_ACK, rnic_psn_add(qp->resp.psn, -1));
 	if (qp->state != IB_QPS_RTS)

@@ -363,11 +363,15 @@ static void be_fatal(struct rnic_dev *dev)
 	WRITE_ONCE(dev->faults.cut, 1);
 	if (what == RNIC_FATAL_LOSES_CQES)
 		WRITE_ONCE(dev->faults.dead, 1);
+	xa_for_each(&dev->qps, id, qp) {
+		if (qp->state == IB_QPS_RESET)
+			continue;
+		rnic_qp_set_state(qp, IB_QPS_ERR);
+		rnic_flush(qp);
+	}
+	/* the flushes have caused the last events */
 	if (what == RNIC_FATAL_FLUSHES)
 		WRITE_ONCE(dev->faults.quiet, 1);
-	xa_for_each(&dev->qps, id, qp)
-		if (qp->state != IB_QPS_RESET)
-			rnic_qp_set_state(qp, IB_QPS_ERR);
 	mutex_unlock(&dev->lock);
 	rnic_kick(dev);
 	dispatch(dev, IB_EVENT_DEVICE_FATAL);
