@@ -15,17 +15,9 @@
  *   reference. By then queue pairs, regions and domains are gone.
  *
  * Ports:
- *   A port's state is queried once and cached until a device event or a new MTU of its network
- *   device. A query is slow: some devices ask their firmware, soft-RoCE takes RTNL. No handshake
- *   should wait for that. The number of GIDs is cached with it, since each change of a table is a
- *   device event, too.
- *
- * Events:
- *   A device event names at most a port, and its handler may run in any context. The handler only
- *   queues the work items of the device's watchers, when the device or a port failed or GIDs
- *   changed. Each watcher then checks the present state of its own port and GID, so merged events
- *   are harmless. Each event of any device, and each device that comes or goes, also queues the
- *   listener's work item, which looks for more ports.
+ *   The state of a port is that of its network device, and so is its MTU. No handshake waits for
+ *   the firmware of a device or for RTNL, as a query of the port would. The number of GIDs is
+ *   cached, since each change of a table is a device event (smc_ib_watch.c).
  */
 #include <linux/etherdevice.h>
 #include <linux/if_vlan.h>
@@ -44,24 +36,16 @@
 #include "rdma/smc_pnet.h"
 
 #define SMC_IB_NO_VLAN		0xffff	/* from rdma_read_gid_l2_fields() */
-#define SMC_IB_MAX_GIDS		256	/* smc_ib_end.sgid_index */
+#define SMC_IB_MAX_GIDS		256	/* of a port, the rest is not looked at */
 #define SMC_IB_MAX_RETRIES	6	/* 7 means no limit on soft-RoCE */
 #define SMC_IB_RNR_RETRIES	7	/* no limit: a slow receiver is no fault */
 #define SMC_IB_RNR_TIMER	5	/* 0.06 ms */
 #define SMC_IB_HOP_LIMIT	1	/* stays in the subnet */
 
-/* Handshakes are readers: they wait only while a device comes or goes. RTNL is taken inside. */
+/* Handshakes are readers: they wait only while a device comes or goes. */
 static DECLARE_RWSEM(smc_ib_devices_lock);
 static LIST_HEAD(smc_ib_devices);
 static u64 smc_ib_last_serial;	/* under that lock */
-
-static struct work_struct *smc_ib_listener;
-
-/* Events of all devices. A cached port state is valid for one value. */
-static atomic_t smc_ib_nr_events = ATOMIC_INIT(0);
-
-/* Those of the events that may have opened a path. */
-static atomic_t smc_ib_nr_changes = ATOMIC_INIT(0);
 
 static void smc_ib_put(struct smc_ib_dev *dev)
 {
@@ -69,7 +53,7 @@ static void smc_ib_put(struct smc_ib_dev *dev)
 		complete(&dev->released);
 }
 
-/* The number of GIDs to look at. Tables are large, and their entries fill from the front. */
+/* Tables are large, and their entries fill from the front. */
 static u16 smc_ib_count_gids(struct ib_device *ibdev, u8 port)
 {
 	int n = min(ibdev->port_data[port].immutable.gid_tbl_len, SMC_IB_MAX_GIDS);
@@ -85,54 +69,25 @@ static u16 smc_ib_count_gids(struct ib_device *ibdev, u8 port)
 	return n;
 }
 
-/*
- * Query a port, or copy the cached result. The event count is read before the query, so a
- * state that an event overtook is not cached as newer than the event. Return: true if active.
- */
-static bool smc_ib_get_port(struct smc_ib_dev *dev, u8 port, struct smc_ib_port *now)
+/* The number of GIDs of a port to look at; a change while they are counted is not lost. */
+static u16 smc_ib_nr_gids(struct smc_ib_dev *dev, u8 port)
 {
-	struct smc_ib_port *cache = &dev->ports[port - 1];
-	/* pairs with the atomic_inc_return_release() of the event handlers */
-	int event = atomic_read_acquire(&smc_ib_nr_events);
-	struct ib_port_attr attr;
+	/* pairs with the atomic_inc_return_release() in smc_ib_event() */
+	int change = atomic_read_acquire(&dev->gid_changes);
+	struct smc_ib_gids *cache = &dev->gids[port - 1];
+	struct smc_ib_gids now;
 
 	scoped_guard(spinlock_irqsave, &dev->lock) {
-		*now = *cache;
+		now = *cache;
 	}
-	if (now->is_known && now->event == event)
-		return now->is_active;
-
-	if (ib_query_port(dev->ibdev, port, &attr))
-		return false;
-	*now = (struct smc_ib_port){
-		.is_known = true, .event = event, .is_active = attr.state == IB_PORT_ACTIVE,
-		.mtu = attr.active_mtu, .nr_gids = smc_ib_count_gids(dev->ibdev, port),
-	};
+	if (now.change == change)
+		return now.nr;
+	now.change = change;
+	now.nr = smc_ib_count_gids(dev->ibdev, port);
 	scoped_guard(spinlock_irqsave, &dev->lock) {
-		*cache = *now;
+		*cache = now;
 	}
-	return now->is_active;
-}
-
-/* Any context. */
-static void smc_ib_notify_listener(void)
-{
-	struct work_struct *work = READ_ONCE(smc_ib_listener);
-
-	if (work)
-		schedule_work(work);
-}
-
-/**
- * smc_ib_listen() - set the work item that looks for new and lost ports
- * @work: queued after each event of any device, and when a device comes or goes; NULL
- *	  removes it, which is allowed only before smc_ib_init() or after smc_ib_exit()
- *
- * Context: Process context.
- */
-void smc_ib_listen(struct work_struct *work)
-{
-	WRITE_ONCE(smc_ib_listener, work);
+	return now.nr;
 }
 
 /**
@@ -147,20 +102,6 @@ bool smc_ib_has_device(void)
 }
 
 /**
- * smc_ib_recheck() - have all groups look for ports, and failed paths tried again
- *
- * After a change of the configuration that may have opened a path, or of ports without an event.
- *
- * Context: Any context.
- */
-void smc_ib_recheck(void)
-{
-	atomic_inc_return_release(&smc_ib_nr_events);
-	atomic_inc(&smc_ib_nr_changes);
-	smc_ib_notify_listener();
-}
-
-/**
  * smc_ib_next_dev() - walk all devices
  * @prev: the last one; NULL for the first
  *
@@ -171,98 +112,6 @@ struct smc_ib_dev *smc_ib_next_dev(struct smc_ib_dev *prev)
 {
 	return list_next_or_null_rcu(&smc_ib_devices, prev ? &prev->list : &smc_ib_devices,
 				     struct smc_ib_dev, list);
-}
-
-/**
- * smc_ib_changes() - count of events that may have opened a path (an RNIC, a port, an address)
- *
- * Context: Any context.
- * Return: the count; a caller compares it with an earlier value.
- */
-int smc_ib_changes(void)
-{
-	return atomic_read(&smc_ib_nr_changes);
-}
-
-/* Any context. */
-static void smc_ib_wake_watchers(struct smc_ib_dev *dev)
-{
-	struct smc_ib_watch *watch;
-
-	guard(spinlock_irqsave)(&dev->lock);
-	list_for_each_entry(watch, &dev->watches, node)
-		schedule_work(&watch->work);
-}
-
-/* Any context. */
-static void smc_ib_event(struct ib_event_handler *handler,
-			 struct ib_event *event)
-{
-	struct smc_ib_dev *dev;
-
-	dev = container_of(handler, struct smc_ib_dev, handler);
-	/* invalidate the cached port state */
-	atomic_inc_return_release(&smc_ib_nr_events);
-	switch (event->event) {
-	case IB_EVENT_DEVICE_FATAL:
-		WRITE_ONCE(dev->is_dead, true);
-		fallthrough;
-	case IB_EVENT_PORT_ERR:
-		smc_ib_wake_watchers(dev);
-		break;
-	case IB_EVENT_GID_CHANGE:
-		atomic_inc(&smc_ib_nr_changes);
-		smc_ib_wake_watchers(dev);
-		break;
-	case IB_EVENT_PORT_ACTIVE:
-		atomic_inc(&smc_ib_nr_changes);
-		break;
-	default:
-		break;
-	}
-	smc_ib_notify_listener();
-}
-
-/**
- * smc_ib_start_watch() - watch a local end
- * @watch: @watch->end and @watch->work are set; owned by the caller
- *
- * Also queues the work item at once, so a change between smc_ib_find() and this call
- * is not lost.
- *
- * Context: Process context. Takes the device's lock.
- * Return: 0, or -ENODEV if the device is being removed.
- */
-int smc_ib_start_watch(struct smc_ib_watch *watch)
-{
-	struct smc_ib_dev *dev = watch->end->dev;
-
-	guard(spinlock_irqsave)(&dev->lock);
-	if (dev->is_removed)
-		return -ENODEV;
-	list_add_tail(&watch->node, &dev->watches);
-	schedule_work(&watch->work);
-	return 0;
-}
-
-/**
- * smc_ib_unwatch() - undo smc_ib_start_watch()
- * @watch: entered with smc_ib_start_watch()
- *
- * The work item does not run and is not queued after this returns.
- *
- * Context: Process context, sleeps until the work item has ended; must not be
- *	    called from it. Takes the device's lock.
- */
-void smc_ib_unwatch(struct smc_ib_watch *watch)
-{
-	struct smc_ib_dev *dev = watch->end->dev;
-	unsigned long flags;
-
-	spin_lock_irqsave(&dev->lock, flags);
-	list_del(&watch->node);
-	spin_unlock_irqrestore(&dev->lock, flags);
-	cancel_work_sync(&watch->work);
 }
 
 /**
@@ -324,7 +173,7 @@ static unsigned int smc_ib_gid_rank(const struct ib_gid_attr *attr,
 }
 
 /*
- * Sets GID, index, MAC, VLAN and type of @end from the best of the first @nr GIDs of its
+ * Sets GID, MAC, VLAN and type of @end from the best of the first @nr GIDs of its
  * port. Among equals the lowest index wins, so the choice is deterministic.
  */
 static int smc_ib_choose_gid(struct ib_device *ibdev, unsigned int nr,
@@ -346,7 +195,6 @@ static int smc_ib_choose_gid(struct ib_device *ibdev, unsigned int nr,
 		if (rank > best) {
 			best = rank;
 			end->gid = attr->gid;
-			end->sgid_index = i;
 			end->is_v2 = smc_ib_gid_is_v2(attr);
 			end->vlan = crit->vlan;
 			ether_addr_copy(end->mac, mac);
@@ -363,19 +211,19 @@ static int smc_ib_try_port(struct smc_ib_dev *dev, u8 port,
 {
 	struct ib_device *ibdev = dev->ibdev;
 	struct net_device *ndev;
-	struct smc_ib_port now;
 
 	if (!rdma_protocol_roce(ibdev, port))
 		return -ENODEV;
-	ndev = smc_compat_ib_netdev(ibdev, port);
+	ndev = smc_netdev_of_port(ibdev, port);
 	dev_put(ndev);
+	/* the caller holds it */
 	if (ndev != crit->own)
 		return -ENODEV;
 	end->port = port;
-	if (!smc_ib_get_port(dev, port, &now))
+	if (!smc_netdev_is_active(ndev))
 		return -ENETDOWN;
-	end->mtu = now.mtu;
-	return smc_ib_choose_gid(ibdev, now.nr_gids, crit, end);
+	end->mtu = smc_netdev_path_mtu(ndev);
+	return smc_ib_choose_gid(ibdev, smc_ib_nr_gids(dev, port), crit, end);
 }
 
 /* True if the device works and RDMA shares it with @net. */
@@ -400,7 +248,7 @@ static int smc_ib_try_beside(struct net *net, struct smc_ib_dev *dev, u8 port,
 	struct smc_ib_criteria own = *crit;
 	int rc = -ENODEV;
 
-	own.own = smc_compat_ib_netdev(dev->ibdev, port);
+	own.own = smc_netdev_of_port(dev->ibdev, port);
 	if (own.own && (!own.vlan || smc_netdev_is_below(net, own.own, own.vlan)))
 		rc = smc_ib_try_port(dev, port, &own, end);
 	dev_put(own.own);
@@ -538,7 +386,7 @@ static int smc_ib_find_for(struct net *net, struct net_device *ndev, struct smc_
  * the VLAN of @ndev's packets on the wire (SEC-01). Among RoCE v2 GIDs IPv4 goes before IPv6, then
  * @own; smc_ib_end_follow() adapts the choice to the peer's. RFC 7609 3.5.1.1, LG-04.
  *
- * Context: Process context, may sleep (the port may be queried).
+ * Context: Process context, may sleep.
  * Return: 0, -ENODEV if nothing serves @ndev, -ENETDOWN if only an inactive port does.
  */
 int smc_ib_find(struct net *net, struct net_device *ndev, const u8 own[16],
@@ -562,7 +410,7 @@ int smc_ib_find(struct net *net, struct net_device *ndev, const u8 own[16],
  * As smc_ib_find(), but only RoCE v2 GIDs of one kind, the TCP address before
  * others (protocol.md). A link-local GID must be that address.
  *
- * Context: Process context, may sleep (the port may be queried).
+ * Context: Process context, may sleep.
  * Return: as smc_ib_find().
  */
 int smc_ib_find_routed(struct net *net, struct net_device *ndev, const u8 own[16],
@@ -584,7 +432,7 @@ static int smc_ib_try_own(struct smc_ib_dev *dev, u8 port, enum smc_gid_roce roc
 	struct net_device *ndev;
 	int rc = -ENODEV;
 
-	ndev = smc_compat_ib_netdev(dev->ibdev, port);
+	ndev = smc_netdev_of_port(dev->ibdev, port);
 	if (!ndev)
 		return rc;
 	crit.ndev = ndev;
@@ -605,7 +453,7 @@ static int smc_ib_try_own(struct smc_ib_dev *dev, u8 port, enum smc_gid_roce roc
  * the server uses the same one: an RNIC reaches itself by its own MAC address, but no switch
  * returns a frame to its source port.
  *
- * Context: Process context, may sleep (ports are queried).
+ * Context: Process context, may sleep.
  * Return: 0, or -ENODEV if there is none.
  */
 int smc_ib_find_any(struct net *net, enum smc_gid_roce roce, struct smc_ib_end *end)
@@ -627,18 +475,33 @@ int smc_ib_find_any(struct net *net, enum smc_gid_roce roce, struct smc_ib_end *
 	return -ENODEV;
 }
 
-/* The GID of @end in the port's table; -EADDRNOTAVAIL if another one is there now. */
+static bool smc_ib_attr_is_of(const struct ib_gid_attr *attr, const struct smc_ib_end *end)
+{
+	u16 vlan = SMC_IB_NO_VLAN;
+
+	return !memcmp(&attr->gid, &end->gid, sizeof(end->gid)) &&
+	       end->is_v2 == smc_ib_gid_is_v2(attr) &&
+	       !rdma_read_gid_l2_fields(attr, &vlan, NULL) &&
+	       end->vlan == (vlan == SMC_IB_NO_VLAN ? 0 : vlan);
+}
+
+/*
+ * The GID of @end in the port's table, or -EADDRNOTAVAIL. A GID that was removed and added has
+ * another place there: queue pairs keep the old one in use.
+ */
 static const struct ib_gid_attr *smc_ib_end_attr(const struct smc_ib_end *end)
 {
+	unsigned int i, nr = smc_ib_nr_gids(end->dev, end->port);
 	const struct ib_gid_attr *attr;
 
-	attr = rdma_get_gid_attr(end->dev->ibdev, end->port, end->sgid_index);
-	if (IS_ERR(attr))
-		return attr;
-	if (!memcmp(&attr->gid, &end->gid, sizeof(end->gid)) &&
-	    end->is_v2 == smc_ib_gid_is_v2(attr))
-		return attr;
-	rdma_put_gid_attr(attr);
+	for (i = 0; i < nr; i++) {
+		attr = rdma_get_gid_attr(end->dev->ibdev, end->port, i);
+		if (IS_ERR(attr))
+			continue;
+		if (smc_ib_attr_is_of(attr, end))
+			return attr;
+		rdma_put_gid_attr(attr);
+	}
 	return ERR_PTR(-EADDRNOTAVAIL);
 }
 
@@ -700,7 +563,6 @@ int smc_ib_end_follow(struct smc_ib_end *end, const u8 peer_gid[16])
 	};
 	struct smc_ib_end other = *end;
 	struct net_device *ndev;
-	struct smc_ib_port now;
 	int rc;
 
 	if (smc_ib_gids_match(end, peer_gid))
@@ -711,8 +573,8 @@ int smc_ib_end_follow(struct smc_ib_end *end, const u8 peer_gid[16])
 		return -EADDRNOTAVAIL;
 	crit.ndev = ndev;
 	crit.own = ndev;
-	smc_ib_get_port(end->dev, end->port, &now);
-	rc = smc_ib_choose_gid(end->dev->ibdev, now.nr_gids, &crit, &other);
+	rc = smc_ib_choose_gid(end->dev->ibdev, smc_ib_nr_gids(end->dev, end->port), &crit,
+			       &other);
 	dev_put(ndev);
 	if (rc)
 		return -EADDRNOTAVAIL;
@@ -807,19 +669,39 @@ struct net *smc_ib_end_net(const struct smc_ib_end *end)
 	return net;
 }
 
+static bool smc_ib_port_is_active(struct ib_device *ibdev, u8 port)
+{
+	struct net_device *ndev = smc_netdev_of_port(ibdev, port);
+	bool is_active = smc_netdev_is_active(ndev);
+
+	dev_put(ndev);
+	return is_active;
+}
+
+/**
+ * smc_ib_end_is_active() - check whether the port of a local end is active
+ * @end: holds its reference
+ *
+ * Context: Any context but hard interrupt.
+ * Return: true if so, with or without its GID.
+ */
+bool smc_ib_end_is_active(const struct smc_ib_end *end)
+{
+	return smc_ib_port_is_active(end->dev->ibdev, end->port);
+}
+
 /**
  * smc_ib_end_is_up() - check whether a local end works
  * @end: holds its reference
  *
- * Context: Process context, may sleep (the port may be queried).
- * Return: true if the port is active and still has the GID.
+ * Context: Any context but hard interrupt.
+ * Return: true if the port is active and has the GID.
  */
 bool smc_ib_end_is_up(const struct smc_ib_end *end)
 {
 	const struct ib_gid_attr *attr;
-	struct smc_ib_port now;
 
-	if (!smc_ib_get_port(end->dev, end->port, &now))
+	if (!smc_ib_end_is_active(end))
 		return false;
 	attr = smc_ib_end_attr(end);
 	if (IS_ERR(attr))
@@ -832,14 +714,16 @@ bool smc_ib_end_is_up(const struct smc_ib_end *end)
  * smc_ib_end_mtu() - get the present path MTU of a local end's port
  * @end: holds its reference; @end->mtu is that of the time when it was found
  *
- * Context: Process context, may sleep (the port may be queried).
+ * Context: Any context but hard interrupt.
  * Return: the path MTU; @end->mtu if the port is down.
  */
 enum ib_mtu smc_ib_end_mtu(const struct smc_ib_end *end)
 {
-	struct smc_ib_port now;
+	struct net_device *ndev = smc_netdev_of_port(end->dev->ibdev, end->port);
+	enum ib_mtu mtu = smc_netdev_is_active(ndev) ? smc_netdev_path_mtu(ndev) : end->mtu;
 
-	return smc_ib_get_port(end->dev, end->port, &now) ? now.mtu : end->mtu;
+	dev_put(ndev);
+	return mtu;
 }
 
 /**
@@ -1043,7 +927,7 @@ static int smc_ib_try_lan(struct net *net, struct smc_ib_dev *dev, u8 port,
 	bool is_below;
 
 	memset(end, 0, sizeof(*end));
-	crit.own = smc_compat_ib_netdev(dev->ibdev, port);
+	crit.own = smc_netdev_of_port(dev->ibdev, port);
 	ndev = smc_ib_vlan_ndev(crit.own, lan->vlan);
 	crit.ndev = ndev;
 	fit = smc_pnet_port_fit(net, &lan->pnet, dev->ibdev, port);
@@ -1066,7 +950,7 @@ static int smc_ib_try_lan(struct net *net, struct smc_ib_dev *dev, u8 port,
  * @net has a network interface above each of them, in the VLAN, or the same PNETID for it
  * as for the first link's port. RFC 7609 3.5.5.1.1, 5.1 (ADDL-02, SL-01, SL-02, SEC-01).
  *
- * Context: Process context, may sleep (ports are queried).
+ * Context: Process context, may sleep.
  * Return: number of entries in @ends.
  */
 unsigned int smc_ib_lan_ends(struct net *net, const struct smc_ib_lan *lan,
@@ -1095,12 +979,11 @@ unsigned int smc_ib_lan_ends(struct net *net, const struct smc_ib_lan *lan,
 static void smc_ib_view_port(struct smc_ib_dev *dev, u8 port, const struct net *net,
 			     struct smc_ib_port_view *view)
 {
-	struct net_device *ndev = smc_compat_ib_netdev(dev->ibdev, port);
-	struct smc_ib_port now;
+	struct net_device *ndev = smc_netdev_of_port(dev->ibdev, port);
 
 	view->ifindex = ndev && net_eq(dev_net(ndev), net) ? ndev->ifindex : 0;
+	view->is_active = smc_netdev_is_active(ndev);
 	dev_put(ndev);
-	view->is_active = smc_ib_get_port(dev, port, &now);
 	smc_pnet_of_port(net, dev->ibdev, port, &view->pnet);
 }
 
@@ -1124,7 +1007,7 @@ static void smc_ib_view(struct smc_ib_dev *dev, const struct net *net, struct sm
  *
  * Devices may come and go during the walk; one that stays is returned once.
  *
- * Context: Process context, may sleep (ports may be queried).
+ * Context: Process context, may sleep.
  * Return: false after the last one.
  */
 bool smc_ib_next_view(struct net *net, u64 after, struct smc_ib_view *view)
@@ -1146,10 +1029,9 @@ static int smc_ib_port_mac(struct smc_ib_dev *dev, u8 port, u8 mac[ETH_ALEN])
 {
 	struct ib_device *ibdev = dev->ibdev;
 	const struct ib_gid_attr *attr;
-	struct smc_ib_port now;
 	int rc;
 
-	if (!rdma_protocol_roce(ibdev, port) || !smc_ib_get_port(dev, port, &now))
+	if (!rdma_protocol_roce(ibdev, port) || !smc_ib_port_is_active(ibdev, port))
 		return -ENODEV;
 	attr = rdma_get_gid_attr(ibdev, port, 0);
 	if (IS_ERR(attr))
@@ -1166,7 +1048,7 @@ static int smc_ib_port_mac(struct smc_ib_dev *dev, u8 port, u8 mac[ETH_ALEN])
  * The result changes with the devices; the caller stores the first one where the
  * peer ID must not change (PID-04).
  *
- * Context: Process context, may sleep (ports may be queried).
+ * Context: Process context, may sleep.
  * Return: 0, or -ENODEV if no port is active.
  */
 int smc_ib_local_mac(u8 mac[ETH_ALEN])
@@ -1216,6 +1098,7 @@ static int smc_ib_add(struct ib_device *ibdev)
 	INIT_LIST_HEAD(&dev->watches);
 	INIT_LIST_HEAD(&dev->links);
 	atomic_set(&dev->next_vector, -1);
+	atomic_set(&dev->gid_changes, 1);
 	ib_set_client_data(ibdev, &smc_ib_client, dev);
 
 	INIT_IB_EVENT_HANDLER(&dev->handler, ibdev, smc_ib_event);
@@ -1225,8 +1108,7 @@ static int smc_ib_add(struct ib_device *ibdev)
 	dev->serial = ++smc_ib_last_serial;
 	list_add_tail_rcu(&dev->list, &smc_ib_devices);
 	up_write(&smc_ib_devices_lock);
-	atomic_inc(&smc_ib_nr_changes);
-	smc_ib_notify_listener();
+	smc_ib_recheck();
 	return 0;
 }
 

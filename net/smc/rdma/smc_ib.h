@@ -64,43 +64,38 @@ static inline void smc_ib_count_shared(struct smc_ib_counts *counts, enum smc_ib
  * @node: in the device's list, under its lock
  * @end: the end that is watched; belongs to the watcher
  * @work: the watcher's; queued when the device fails or is removed, or when one of its
- *	  ports fails or changes its GIDs. It checks smc_ib_end_is_removed(),
+ *	  ports may have failed or changes its GIDs. It checks smc_ib_end_is_removed(),
  *	  smc_ib_end_is_dead() and smc_ib_end_is_up().
  */
 struct smc_ib_watch {
 	struct list_head node;
 	const struct smc_ib_end *end;
-	struct work_struct work;
+	struct delayed_work work;
 };
 
 /**
- * struct smc_ib_port - cached state of a port
- * @is_known: the port has been queried
- * @is_active: its state was active
- * @nr_gids: number of entries up to the last GID of its table
- * @mtu: its active path MTU
- * @event: event count taken before the query
+ * struct smc_ib_gids - the cached number of a port's GIDs
+ * @nr: number of entries up to the last GID of its table
+ * @change: value of gid_changes before they were counted; 0: they were not counted
  */
-struct smc_ib_port {
-	bool is_known;
-	bool is_active;
-	u16 nr_gids;
-	enum ib_mtu mtu;
-	int event;
+struct smc_ib_gids {
+	u16 nr;
+	int change;
 };
 
 /**
  * struct smc_ib_dev - an RDMA device that can carry links
  * @list: in the list of devices, under the list's lock
  * @ibdev: the device; valid while a reference is held
- * @handler: registered for port and device events
+ * @handler: registered for events of the device
  * @refs: one for the list, one per &struct smc_ib_end
  * @released: completes when the last reference is dropped; removal waits for it
- * @lock: guards @watches, @is_removed, @ports, @links and @past; taken with interrupts off
+ * @lock: guards @watches, @is_removed, @gids, @links and @past; taken with interrupts off
  * @watches: watchers of the ends on this device
  * @is_removed: removal has begun, no new watchers
  * @is_dead: the device reported a fatal error or is being removed; set once
- * @ports: cached port states, by port number less one
+ * @gids: by port number less one
+ * @gid_changes: number of changes of its GIDs so far, from 1
  * @nr_ports: ports in use, at most SMC_IB_MAX_PORTS
  * @next_vector: round-robin counter of completion vectors
  * @serial: greater than that of all earlier devices, const
@@ -117,7 +112,8 @@ struct smc_ib_dev {
 	struct list_head watches;
 	bool is_removed;
 	bool is_dead;
-	struct smc_ib_port ports[SMC_IB_MAX_PORTS];
+	struct smc_ib_gids gids[SMC_IB_MAX_PORTS];
+	atomic_t gid_changes;
 	u8 nr_ports;
 	atomic_t next_vector;
 	u64 serial;
@@ -131,7 +127,6 @@ struct smc_ib_dev {
  * @gid: the GID announced to the peer
  * @mac: the MAC address behind it
  * @port: port number
- * @sgid_index: index of @gid in the port's table
  * @mtu: active path MTU of the port
  * @vlan: VLAN id, 0 for none
  * @is_v2: the GID is of type RoCE v2 (UDP)
@@ -143,7 +138,6 @@ struct smc_ib_end {
 	union ib_gid gid;
 	u8 mac[ETH_ALEN];
 	u8 port;
-	u8 sgid_index;
 	enum ib_mtu mtu;
 	u16 vlan;
 	bool is_v2;
@@ -251,6 +245,7 @@ int smc_ib_local_mac(u8 mac[ETH_ALEN]);
 bool smc_ib_end_is_at(const struct smc_ib_end *end, const struct net_device *ndev);
 int smc_ib_end_ifindex(const struct smc_ib_end *end, const struct net *net);
 struct net *smc_ib_end_net(const struct smc_ib_end *end);
+bool smc_ib_end_is_active(const struct smc_ib_end *end);
 bool smc_ib_end_is_up(const struct smc_ib_end *end);
 enum ib_mtu smc_ib_end_mtu(const struct smc_ib_end *end);
 bool smc_ib_end_serves(const struct smc_ib_end *end, const struct net *net);
@@ -263,6 +258,7 @@ void smc_ib_lan_of(const struct net *net, const struct smc_ib_end *end, struct s
 unsigned int smc_ib_lan_ends(struct net *net, const struct smc_ib_lan *lan,
 			     struct smc_ib_end *ends, unsigned int max);
 void smc_ib_listen(struct work_struct *work);
+void smc_ib_notify_listener(void);
 bool smc_ib_has_device(void);
 int smc_ib_changes(void);
 void smc_ib_recheck(void);
@@ -272,6 +268,9 @@ bool smc_ib_next_view(struct net *net, u64 after, struct smc_ib_view *view);
 void smc_ib_begin_counts(const struct smc_ib_end *end, struct smc_ib_counts *counts);
 void smc_ib_end_counts(const struct smc_ib_end *end, struct smc_ib_counts *counts);
 
+void smc_ib_event(struct ib_event_handler *handler, struct ib_event *event);
+void smc_ib_wake(struct smc_ib_watch *watch);
+void smc_ib_wake_watchers(struct smc_ib_dev *dev);
 int smc_ib_start_watch(struct smc_ib_watch *watch);
 void smc_ib_unwatch(struct smc_ib_watch *watch);
 struct smc_ib_dev *smc_ib_next_dev(struct smc_ib_dev *prev);

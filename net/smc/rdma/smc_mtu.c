@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Writes that fit the MTU of a port while it changes.
+ * Changes of the network devices of ports: their state, and writes that fit the MTU meanwhile.
+ *
+ * Some drivers send no event when a port has lost its carrier or has it back, or is taken down.
+ * So the ends at a port are checked whenever its network device changes its state.
  *
  * A queue pair splits writes into packets of its path MTU, which is fixed. Where the port's MTU
  * becomes smaller, such a packet is lost for good, and the queue pair with it. A write of one
@@ -18,10 +21,10 @@
 #include <linux/jiffies.h>
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
-#include <rdma/ib_addr.h>
 
 #include "smc_compat.h"
 #include "rdma/smc_mtu.h"
+#include "rdma/smc_netdev.h"
 #include "rdma/smc_wr.h"
 
 #define SMC_MTU_WAIT_MS		100
@@ -33,8 +36,8 @@
 
 /* What to do with the queues at a port. */
 enum smc_mtu_step {
-	SMC_MTU_FIND,		/* nothing: is there a port? */
-	SMC_MTU_FIND_SOFT,	/* nothing: is there one of soft-RoCE? */
+	SMC_MTU_LOOK,		/* have their ends checked */
+	SMC_MTU_SOFT,		/* nothing: is the port of soft-RoCE? */
 	SMC_MTU_SHORTEN,
 	SMC_MTU_CHECK,
 	SMC_MTU_FIT,
@@ -57,12 +60,12 @@ static bool smc_mtu_is_long(struct smc_wr *wr)
 	return false;
 }
 
-/* All queues at a port, whose network device is @ndev. Return: true if one is busy. */
+/* All queues at a port, whose network device is @ndev. Return: as smc_mtu_do(). */
 static bool smc_mtu_do_port(struct smc_ib_dev *dev, u8 port, const struct net_device *ndev,
 			    enum smc_mtu_step step)
 {
+	bool is_so = step == SMC_MTU_LOOK;
 	struct smc_ib_watch *watch;
-	bool is_long = false;
 	struct smc_wr *wr;
 
 	guard(spinlock_irqsave)(&dev->lock);
@@ -73,24 +76,24 @@ static bool smc_mtu_do_port(struct smc_ib_dev *dev, u8 port, const struct net_de
 		if (step == SMC_MTU_SHORTEN)
 			WRITE_ONCE(wr->max_write, SMC_MTU_SHORT);
 		else if (step == SMC_MTU_CHECK)
-			is_long |= smc_mtu_is_long(wr);
+			is_so |= smc_mtu_is_long(wr);
+		else if (step == SMC_MTU_LOOK)
+			smc_ib_wake(watch);
 		else
-			smc_wr_fit(wr, iboe_get_mtu(ndev->mtu));
+			smc_wr_fit(wr, smc_netdev_path_mtu(ndev));
 	}
-	return is_long;
+	return is_so;
 }
 
 static bool smc_mtu_do_at(struct smc_ib_dev *dev, u8 port, const struct net_device *ndev,
 			  enum smc_mtu_step step)
 {
-	if (step == SMC_MTU_FIND)
-		return true;
-	if (step == SMC_MTU_FIND_SOFT)
+	if (step == SMC_MTU_SOFT)
 		return ib_uses_virt_dma(dev->ibdev);
 	return smc_mtu_do_port(dev, port, ndev, step);
 }
 
-/* The ports of @ndev, or all. Return: true if a queue there is busy, or for a port to be found. */
+/* The ports of @ndev, or all. Return: true if a queue there is busy, or a port is found. */
 static bool smc_mtu_do(const struct net_device *ndev, enum smc_mtu_step step)
 {
 	struct smc_ib_dev *dev = NULL;
@@ -101,7 +104,7 @@ static bool smc_mtu_do(const struct net_device *ndev, enum smc_mtu_step step)
 	guard(rcu)();
 	while ((dev = smc_ib_next_dev(dev)))
 		for (port = 1; port <= dev->nr_ports; port++) {
-			own = smc_compat_ib_netdev(dev->ibdev, port);
+			own = smc_netdev_of_port(dev->ibdev, port);
 			if (own && (!ndev || own == ndev))
 				is_so |= smc_mtu_do_at(dev, port, own, step);
 			dev_put(own);
@@ -114,7 +117,7 @@ static u64 smc_mtu_next_wait;
 
 static void smc_mtu_wait(const struct net_device *ndev)
 {
-	unsigned int ms = smc_mtu_do(ndev, SMC_MTU_FIND_SOFT) ? SMC_MTU_WAIT_SOFT_MS :
+	unsigned int ms = smc_mtu_do(ndev, SMC_MTU_SOFT) ? SMC_MTU_WAIT_SOFT_MS :
 								SMC_MTU_WAIT_MS;
 	u64 begin = get_jiffies_64(), until = begin + msecs_to_jiffies(ms);
 	u64 saved = SMC_MTU_SHARE * msecs_to_jiffies(SMC_MTU_SAVED_MS);
@@ -146,13 +149,21 @@ static void smc_mtu_work(struct work_struct *work)
 
 static DECLARE_WORK(smc_mtu_changed, smc_mtu_work);
 
-/* A port's path MTU follows its network device's without an event of the RDMA device. */
 static int smc_mtu_event(struct notifier_block *nb, unsigned long event, void *info)
 {
 	const struct net_device *ndev = netdev_notifier_info_to_dev(info);
 
-	if ((event != NETDEV_PRECHANGEMTU && event != NETDEV_CHANGEMTU) ||
-	    !smc_mtu_do(ndev, SMC_MTU_FIND))
+	switch (event) {
+	case NETDEV_UP:
+	case NETDEV_DOWN:
+	case NETDEV_CHANGE:
+	case NETDEV_PRECHANGEMTU:
+	case NETDEV_CHANGEMTU:
+		break;
+	default:
+		return NOTIFY_DONE;
+	}
+	if (!smc_mtu_do(ndev, SMC_MTU_LOOK))
 		return NOTIFY_DONE;
 	if (event == NETDEV_PRECHANGEMTU) {
 		smc_mtu_prepare(ndev);
@@ -171,7 +182,7 @@ static struct notifier_block smc_mtu_notifier = {
 };
 
 /**
- * smc_mtu_init() - follow the MTU of network devices
+ * smc_mtu_init() - follow the state and the MTU of network devices
  *
  * Context: Process context, module init, after smc_ib_init().
  * Return: 0, or what register_netdevice_notifier() returns.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Writes that fit the MTU of a port while it changes. */
+/* Changes of the network devices of ports */
 #ifndef SMC_MTU_H
 #define SMC_MTU_H
 

@@ -7,6 +7,9 @@
  * RoCE frames need the VLAN tag of the route's IP packets; otherwise they enter a network that
  * the user may have no access to (SEC-01). So each device has the VLAN between it and the top. It
  * is unusable with nested tags, a tag of 802.1ad, or paths with different tags.
+ *
+ * Ports: the state and the MTU of a RoCE port are those of its network device. Most drivers tell
+ * no more than that of a port, and some send no event when it changes.
  */
 #include <linux/if_vlan.h>
 #include <linux/inetdevice.h>
@@ -14,6 +17,7 @@
 #include <net/addrconf.h>
 #include <net/if_inet6.h>
 #include <net/ipv6.h>
+#include <rdma/ib_addr.h>
 
 #include "smc_compat.h"
 #include "rdma/smc_netdev.h"
@@ -197,4 +201,55 @@ bool smc_netdev_is_secondary(const struct net_device *ndev, const u8 gid[16])
 		if (ipv6_addr_equal(&ifa6->addr, addr))
 			return ifa6->flags & IFA_F_SECONDARY || ifa6->prefix_len == 128;
 	return false;
+}
+
+/**
+ * smc_netdev_of_port() - network device of an RDMA port
+ * @ibdev: the RDMA device
+ * @port: the port
+ *
+ * Below a bond that is the bond: it has the GIDs and the carrier. Either the adapter moves the
+ * packets of a failed port itself (LAG), or the core moves the GIDs to the port in use.
+ *
+ * Context: Any context but hard interrupt.
+ * Return: the network device with a reference, or NULL.
+ */
+struct net_device *smc_netdev_of_port(struct ib_device *ibdev, u8 port)
+{
+	struct net_device *ndev = smc_compat_ib_netdev(ibdev, port);
+	struct net_device *bond;
+
+	if (!ndev || !netif_is_bond_slave(ndev))
+		return ndev;
+	guard(rcu)();
+	bond = netdev_master_upper_dev_get_rcu(ndev);
+	if (!bond)
+		return ndev;
+	dev_hold(bond);
+	dev_put(ndev);
+	return bond;
+}
+
+/**
+ * smc_netdev_is_active() - check whether a port with this network device is active
+ * @ndev: the device; NULL: the port has none
+ *
+ * Context: Any context.
+ * Return: true if so.
+ */
+bool smc_netdev_is_active(const struct net_device *ndev)
+{
+	return ndev && netif_running(ndev) && netif_carrier_ok(ndev);
+}
+
+/**
+ * smc_netdev_path_mtu() - path MTU of a port with this network device
+ * @ndev: the device
+ *
+ * Context: Any context.
+ * Return: the largest payload of a RoCE packet.
+ */
+enum ib_mtu smc_netdev_path_mtu(const struct net_device *ndev)
+{
+	return iboe_get_mtu(READ_ONCE(ndev->mtu)) ?: IB_MTU_256;
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Stacked network devices, the VLAN of each, and their addresses */
+/* Stacked network devices, the VLAN of each, their addresses, and the device of a port */
 #ifndef SMC_NETDEV_H
 #define SMC_NETDEV_H
 
 #include <linux/types.h>
+#include <rdma/ib_verbs.h>
 
 struct net;
 struct net_device;
@@ -38,5 +39,8 @@ void smc_netdev_get_stack(struct smc_netdev_stack *stack, struct net_device *top
 void smc_netdev_put_stack(struct smc_netdev_stack *stack);
 bool smc_netdev_is_secondary(const struct net_device *ndev, const u8 gid[16]);
 bool smc_netdev_is_below(const struct net *net, const struct net_device *lower, u16 vlan);
+struct net_device *smc_netdev_of_port(struct ib_device *ibdev, u8 port);
+bool smc_netdev_is_active(const struct net_device *ndev);
+enum ib_mtu smc_netdev_path_mtu(const struct net_device *ndev);
 
 #endif /* SMC_NETDEV_H */

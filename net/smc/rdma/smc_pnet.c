@@ -14,6 +14,7 @@
 
 #include "smc_compat.h"
 #include "rdma/smc_net.h"
+#include "rdma/smc_netdev.h"
 #include "rdma/smc_pnet.h"
 
 struct smc_pnet_table {
@@ -200,22 +201,27 @@ void smc_pnet_of_netdev(const struct net *net, const struct net_device *ndev,
 		smc_pnet_lookup(net, ndev->name, 0, id);
 }
 
-/* PNETIDs of a port by its own entry, and by that of its network device. */
+/* Drops the reference of @ndev. */
+static void smc_pnet_inherit(const struct net *net, struct net_device *ndev,
+			     struct smc_pnet_id *id)
+{
+	if (ndev && !smc_pnet_id_is_set(id))
+		smc_pnet_of_netdev(net, ndev, id);
+	dev_put(ndev);
+}
+
+/* PNETIDs of a port by its own entry, and by that of its network device or the bond above. */
 static void smc_pnet_port_ids(const struct net *net, struct ib_device *ibdev, u8 port,
 			      struct smc_pnet_id *own, struct smc_pnet_id *inherited)
 {
-	struct net_device *ndev;
-
 	memset(inherited, 0, sizeof(*inherited));
 	smc_pnet_lookup(net, ibdev->name, port, own);
 	if (!smc_pnet_id_is_set(own) && ibdev->dev.parent)
 		smc_pnet_lookup(net, dev_name(ibdev->dev.parent), port, own);
 	if (smc_pnet_id_is_set(own))
 		return;
-	ndev = smc_compat_ib_netdev(ibdev, port);
-	if (ndev)
-		smc_pnet_of_netdev(net, ndev, inherited);
-	dev_put(ndev);
+	smc_pnet_inherit(net, smc_compat_ib_netdev(ibdev, port), inherited);
+	smc_pnet_inherit(net, smc_netdev_of_port(ibdev, port), inherited);
 }
 
 /**

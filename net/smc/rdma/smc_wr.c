@@ -51,6 +51,7 @@
 #define SMC_WR_PER_SLOT		(SMC_WR_MAX_WRITES + 1)
 #define SMC_WR_DRAIN		1	/* work request that drains a queue */
 #define SMC_WR_REG_TIMEOUT	(5 * HZ)
+#define SMC_WR_GID_GRACE	(2 * HZ)
 #define SMC_WR_STALL_MIN	(2 * HZ)	/* the host may be busy */
 #define SMC_WR_STALL_CHECKS	8
 #define SMC_WR_STALL_BYTES	32768	/* a path that moves so much per check is only slow */
@@ -105,17 +106,37 @@ static void smc_wr_send_failed(struct smc_wr *wr, enum ib_wc_status status)
 	smc_wr_report(wr, SMC_WR_FAULT_SEND);
 }
 
-/* The device had an event: check the local end. */
+/*
+ * The port has lost the GID. A restart of the host's network removes addresses and adds them again,
+ * and TCP survives that. An adapter keeps the GID for the queue pair meanwhile; soft-RoCE does not.
+ */
+static void smc_wr_check_gid(struct smc_wr *wr)
+{
+	u64 now = get_jiffies_64();
+
+	if (!wr->gid_until)
+		wr->gid_until = now + SMC_WR_GID_GRACE;
+	if (now < wr->gid_until)
+		schedule_delayed_work(&wr->watch.work, wr->gid_until - now);
+	else
+		smc_wr_report(wr, SMC_WR_FAULT_PORT);
+}
+
+/* The device or its port had an event: check the local end. */
 static void smc_wr_check_end(struct work_struct *work)
 {
-	struct smc_wr *wr = container_of(work, struct smc_wr, watch.work);
+	struct smc_wr *wr = container_of(work, struct smc_wr, watch.work.work);
 
 	if (smc_ib_end_is_removed(&wr->end))
 		smc_wr_report(wr, SMC_WR_FAULT_GOING);
 	else if (smc_ib_end_is_dead(&wr->end))
 		smc_wr_report(wr, SMC_WR_FAULT_DEVICE);
-	else if (!smc_ib_end_is_up(&wr->end))
+	else if (!smc_ib_end_is_active(&wr->end))
 		smc_wr_report(wr, SMC_WR_FAULT_PORT);
+	else if (!smc_ib_end_is_up(&wr->end))
+		smc_wr_check_gid(wr);
+	else
+		wr->gid_until = 0;
 }
 
 /* Something is posted or being posted, or the queues are drained. */
@@ -1135,7 +1156,7 @@ int smc_wr_create(struct smc_wr *wr, const struct smc_ib_end *end,
 	memset(wr, 0, sizeof(*wr));
 	wr->ops = ops;
 	wr->watch.end = &wr->end;
-	INIT_WORK(&wr->watch.work, smc_wr_check_end);
+	INIT_DELAYED_WORK(&wr->watch.work, smc_wr_check_end);
 	INIT_DELAYED_WORK(&wr->tick.work, smc_wr_run_tick);
 	irq_poll_init(&wr->poll, SMC_WR_BUDGET, smc_wr_run_poll);
 	spin_lock_init(&wr->lock);

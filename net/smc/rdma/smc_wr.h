@@ -195,6 +195,7 @@ enum smc_wr_flag {
  * @qpn: number of the queue pair; remains valid for display when that is gone
  * @dev_name: of the device, when the queues were made; remains valid as well
  * @watch: checks the end's port and device after an event
+ * @gid_until: while the port lacks the GID: when that ends the link, in jiffies; else 0. Of @watch
  * @tick: looks after completions that cause no event
  * @counts: what happened on the link
  * @pd: one per link, RMB-06, AMB-18
@@ -238,6 +239,7 @@ struct smc_wr {
 	u32 qpn;
 	char dev_name[IB_DEVICE_NAME_MAX];
 	struct smc_ib_watch watch;
+	u64 gid_until;
 	struct smc_wr_tick tick;
 	struct smc_ib_counts counts;
 	struct ib_pd *pd;

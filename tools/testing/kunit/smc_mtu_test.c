@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How long a change of MTU waits for writes that never complete. There is one port, whose queues
- * are faked.
+ * What a change of a port's network device does, and how long one of its MTU waits for writes that
+ * never complete. There is one port, whose queues are faked.
  */
 #include "smc_kunit.h"
 #include <linux/rtnetlink.h>
 #include <net/net_namespace.h>
 
 #include "../../../net/smc/smc_compat.h"
+#include "../../../net/smc/rdma/smc_netdev.h"
 #include "../../../net/smc/rdma/smc_wr.h"
 
 static struct smc_ib_dev mtu_dev;
 static struct smc_wr_slot mtu_slot;
-static unsigned int mtu_nr_looks;
+static unsigned int mtu_nr_looks, mtu_nr_woken, mtu_nr_rechecks;
 static bool mtu_is_soft;
 
 static struct smc_ib_dev *mtu_next_dev(struct smc_ib_dev *prev)
@@ -20,7 +21,7 @@ static struct smc_ib_dev *mtu_next_dev(struct smc_ib_dev *prev)
 	return prev ? NULL : &mtu_dev;
 }
 
-static struct net_device *mtu_netdev(struct ib_device *ibdev, u32 port)
+static struct net_device *mtu_netdev(struct ib_device *ibdev, u8 port)
 {
 	struct net_device *ndev = init_net.loopback_dev;
 
@@ -28,9 +29,10 @@ static struct net_device *mtu_netdev(struct ib_device *ibdev, u32 port)
 	return ndev;
 }
 
-#define smc_compat_ib_netdev mtu_netdev
+#define smc_netdev_of_port mtu_netdev
 #define smc_ib_next_dev mtu_next_dev
-#define smc_ib_recheck() ((void)0)
+#define smc_ib_recheck() ((void)mtu_nr_rechecks++)
+#define smc_ib_wake(...) ((void)mtu_nr_woken++)
 #define ib_uses_virt_dma(...) mtu_is_soft
 #define smc_wr_await(...) ((void)mtu_nr_looks++)
 #define smc_wr_fit(...) ((void)0)
@@ -105,7 +107,34 @@ static void a_change_on_an_adapter_holds_rtnl_for_a_fifth_of_that(struct kunit *
 		KUNIT_EXPECT_GT(test, mtu_change(), 1);
 }
 
+/* Return: how many ends were checked; as often groups looked for ports. */
+static unsigned int mtu_notify(struct kunit *test, struct net_device *ndev, unsigned long event)
+{
+	struct netdev_notifier_info info = { .dev = ndev };
+
+	mtu_nr_woken = 0;
+	mtu_nr_rechecks = 0;
+	smc_mtu_event(NULL, event, &info);
+	KUNIT_EXPECT_EQ(test, mtu_nr_rechecks, mtu_nr_woken);
+	return mtu_nr_woken;
+}
+
+/* Drivers that send no event of the port. */
+static void ends_are_checked_when_the_state_changes(struct kunit *test)
+{
+	struct net_device *other = kunit_kzalloc(test, sizeof(*other), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, other);
+	KUNIT_EXPECT_EQ(test, mtu_notify(test, init_net.loopback_dev, NETDEV_CHANGE), 1);
+	KUNIT_EXPECT_EQ(test, mtu_notify(test, init_net.loopback_dev, NETDEV_DOWN), 1);
+	KUNIT_EXPECT_EQ(test, mtu_notify(test, init_net.loopback_dev, NETDEV_UP), 1);
+	KUNIT_EXPECT_EQ(test, mtu_notify(test, init_net.loopback_dev, NETDEV_CHANGEMTU), 1);
+	KUNIT_EXPECT_EQ(test, mtu_notify(test, init_net.loopback_dev, NETDEV_CHANGENAME), 0);
+	KUNIT_EXPECT_EQ(test, mtu_notify(test, other, NETDEV_CHANGE), 0);
+}
+
 static struct kunit_case mtu_cases[] = {
+	KUNIT_CASE(ends_are_checked_when_the_state_changes),
 	KUNIT_CASE(a_change_does_not_wait_for_short_writes),
 	KUNIT_CASE(changes_in_a_row_wait_for_a_limited_time),
 	KUNIT_CASE(a_change_on_an_adapter_holds_rtnl_for_a_fifth_of_that),

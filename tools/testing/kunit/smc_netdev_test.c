@@ -8,6 +8,18 @@
 #include <linux/rtnetlink.h>
 
 #include "smc_kunit.h"
+#include "smc_compat.h"
+
+/* The network device of the port. */
+static struct net_device *stack_port;
+
+static struct net_device *stack_port_netdev(struct ib_device *ibdev, u32 port)
+{
+	dev_hold(stack_port);
+	return stack_port;
+}
+
+#define smc_compat_ib_netdev stack_port_netdev
 
 #include "../../../net/smc/rdma/smc_netdev.c"
 
@@ -268,9 +280,66 @@ static void sec_01_port_below_an_interface_of_the_namespace(struct kunit *test)
 	stack_move(devs->dev[0], &init_net);
 }
 
+static void stack_expect_port(struct kunit *test, const struct net_device *want, bool is_active)
+{
+	struct net_device *ndev = smc_netdev_of_port(NULL, 1);
+
+	KUNIT_EXPECT_PTR_EQ(test, ndev, want);
+	KUNIT_EXPECT_EQ(test, smc_netdev_is_active(ndev), is_active);
+	dev_put(ndev);
+}
+
+/* Device 1 is a bond above 2, which is the port's. */
+static void a_port_has_the_state_of_its_bond(struct kunit *test)
+{
+	static const struct stack_case c = {};
+	struct stack_devs *devs = stack_make(test, &c);
+	struct net_device *bond = devs->dev[0], *port = devs->dev[1];
+
+	stack_port = port;
+	stack_expect_port(test, port, false);
+	rtnl_lock();
+	KUNIT_EXPECT_EQ(test, dev_open(bond, NULL), 0);
+	KUNIT_EXPECT_EQ(test, dev_open(port, NULL), 0);
+	rtnl_unlock();
+	stack_expect_port(test, port, true);
+	netif_carrier_off(port);
+	stack_expect_port(test, port, false);
+
+	rtnl_lock();
+	KUNIT_EXPECT_EQ(test, netdev_master_upper_dev_link(port, bond, NULL, NULL, NULL), 0);
+	/* another upper device does not count */
+	stack_expect_port(test, port, false);
+	port->flags |= IFF_SLAVE;
+	port->priv_flags |= IFF_BONDING;
+	stack_expect_port(test, bond, true);
+	netif_carrier_off(bond);
+	stack_expect_port(test, bond, false);
+	port->flags &= ~IFF_SLAVE;
+	port->priv_flags &= ~IFF_BONDING;
+	rtnl_unlock();
+	KUNIT_EXPECT_FALSE(test, smc_netdev_is_active(NULL));
+}
+
+/* The smallest one is used where no packet fits, as drivers do. */
+static void path_mtu_of_a_port(struct kunit *test)
+{
+	struct net_device *ndev = kunit_kzalloc(test, sizeof(*ndev), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, ndev);
+	ndev->mtu = 1500;
+	KUNIT_EXPECT_EQ(test, smc_netdev_path_mtu(ndev), IB_MTU_1024);
+	ndev->mtu = 9000;
+	KUNIT_EXPECT_EQ(test, smc_netdev_path_mtu(ndev), IB_MTU_4096);
+	ndev->mtu = 68;
+	KUNIT_EXPECT_EQ(test, smc_netdev_path_mtu(ndev), IB_MTU_256);
+}
+
 static struct kunit_case stack_test_cases[] = {
 	KUNIT_CASE_PARAM(lg_04_stack, stack_gen_params),
 	KUNIT_CASE(sec_01_port_below_an_interface_of_the_namespace),
+	KUNIT_CASE(a_port_has_the_state_of_its_bond),
+	KUNIT_CASE(path_mtu_of_a_port),
 	{}
 };
 

@@ -3,13 +3,18 @@
  * The table of PNETIDs of a namespace, and the PNETIDs of devices and ports in it. The RDMA
  * device is faked; its network device is the loopback device.
  */
+#include <linux/etherdevice.h>
+
 #include "smc_kunit.h"
 
 #include "smc_compat.h"
+#include "rdma/smc_netdev.h"
 
 static struct net_device *pnet_port_netdev(struct ib_device *ibdev, u8 port);
+static struct net_device *pnet_port_bond(struct ib_device *ibdev, u8 port);
 
 #define smc_compat_ib_netdev(ibdev, port)	pnet_port_netdev(ibdev, port)
+#define smc_netdev_of_port(ibdev, port)		pnet_port_bond(ibdev, port)
 #include "../../../net/smc/rdma/smc_pnet.c"
 
 /* Neither list nor lock of it is used. */
@@ -19,6 +24,17 @@ static struct device pnet_parent = { .init_name = "0000:00:1f.0" };
 static struct net_device *pnet_port_netdev(struct ib_device *ibdev, u8 port)
 {
 	struct net_device *ndev = init_net.loopback_dev;
+
+	dev_hold(ndev);
+	return ndev;
+}
+
+/* A bond above it, or the same. */
+static struct net_device *pnet_bond;
+
+static struct net_device *pnet_port_bond(struct ib_device *ibdev, u8 port)
+{
+	struct net_device *ndev = pnet_bond ?: init_net.loopback_dev;
 
 	dev_hold(ndev);
 	return ndev;
@@ -189,6 +205,21 @@ static void pnet_of_ports(struct kunit *test)
 	pnet_expect_port(test, 2, "PARENT");
 }
 
+static void pnet_of_a_port_below_a_bond(struct kunit *test)
+{
+	struct net_device *bond = alloc_netdev(0, "bond0", NET_NAME_ENUM, ether_setup);
+
+	KUNIT_ASSERT_NOT_NULL(test, bond);
+	pnet_bond = bond;
+	KUNIT_EXPECT_EQ(test, pnet_add("BOND", "bond0", 0), 0);
+	pnet_expect_port(test, 1, "BOND");
+	/* its own goes first */
+	KUNIT_EXPECT_EQ(test, pnet_add("NETDEV", "lo", 0), 0);
+	pnet_expect_port(test, 1, "NETDEV");
+	pnet_bond = NULL;
+	free_netdev(bond);
+}
+
 static void pnet_fit_of_ports(struct kunit *test)
 {
 	static const struct smc_pnet_id net = { "NET" }, none;
@@ -209,6 +240,7 @@ static struct kunit_case smc_pnet_cases[] = {
 	KUNIT_CASE(pnet_a_failure_changes_nothing),
 	KUNIT_CASE(pnet_of_netdevs),
 	KUNIT_CASE(pnet_of_ports),
+	KUNIT_CASE(pnet_of_a_port_below_a_bond),
 	KUNIT_CASE(pnet_fit_of_ports),
 	{}
 };

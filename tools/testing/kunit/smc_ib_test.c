@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * GIDs of a port, and events of its device. Device, network device and table of GIDs are faked.
+ */
+#include "smc_kunit.h"
+
+/* other suites have these as fakes */
+#define smc_ib_changes		ib_changes
+#define smc_ib_end_copy		ib_end_copy
+#define smc_ib_end_ifindex	ib_end_ifindex
+#define smc_ib_end_is_at	ib_end_is_at
+#define smc_ib_end_is_dead	ib_end_is_dead
+#define smc_ib_end_is_up	ib_end_is_up
+#define smc_ib_end_mtu		ib_end_mtu
+#define smc_ib_end_net		ib_end_net
+#define smc_ib_end_put		ib_end_put
+#define smc_ib_end_reaches	ib_end_reaches
+#define smc_ib_end_serves	ib_end_serves
+#define smc_ib_find		ib_find
+#define smc_ib_find_any		ib_find_any
+#define smc_ib_find_routed	ib_find_routed
+#define smc_ib_has_device	ib_has_device
+#define smc_ib_lan_ends		ib_lan_ends
+#define smc_ib_lan_of		ib_lan_of
+#define smc_ib_listen		ib_listen
+#define smc_ib_local_mac	ib_local_mac
+
+#include <linux/etherdevice.h>
+#include <rdma/ib_cache.h>
+
+#include "smc_compat.h"
+#include "rdma/smc_ib.h"
+#include "rdma/smc_netdev.h"
+
+#define IB_TEST_GIDS	8
+
+/**
+ * struct ib_lab - a device with one port
+ * @ibdev: the device
+ * @dev: the same for the module
+ * @port_data: of @ibdev
+ * @ndev: the port's network device
+ * @gid: its table
+ * @has_gid: which entries are valid
+ * @nr_held: references on entries
+ * @end: a local end with one of the GIDs
+ * @watch: of that
+ * @nr_checks: times its work item ran
+ */
+struct ib_lab {
+	struct ib_device *ibdev;
+	struct smc_ib_dev dev;
+	struct ib_port_data port_data[2];
+	struct net_device *ndev;
+	struct ib_gid_attr gid[IB_TEST_GIDS];
+	bool has_gid[IB_TEST_GIDS];
+	int nr_held;
+	struct smc_ib_end end;
+	struct smc_ib_watch watch;
+	atomic_t nr_checks;
+};
+
+static struct ib_lab *ib_lab;
+
+static struct net_device *ib_netdev(struct ib_device *ibdev, u8 port)
+{
+	dev_hold(ib_lab->ndev);
+	return ib_lab->ndev;
+}
+
+static const struct ib_gid_attr *ib_get_attr(struct ib_device *ibdev, u32 port, int index)
+{
+	if (!ib_lab->has_gid[index])
+		return ERR_PTR(-ENODATA);
+	ib_lab->nr_held++;
+	return &ib_lab->gid[index];
+}
+
+static int ib_read_l2(const struct ib_gid_attr *attr, u16 *vlan, u8 *mac)
+{
+	if (mac)
+		eth_zero_addr(mac);
+	return 0;
+}
+
+#define smc_netdev_of_port		ib_netdev
+#define rdma_get_gid_attr		ib_get_attr
+#define rdma_put_gid_attr(attr)		((void)(attr), (void)ib_lab->nr_held--)
+#define rdma_read_gid_l2_fields		ib_read_l2
+#define smc_ib_view_dev(...)		((void)0)
+
+#include "../../../net/smc/rdma/smc_ib_watch.c"
+#include "../../../net/smc/rdma/smc_ib.c"
+
+static void ib_check(struct work_struct *work)
+{
+	atomic_inc(&ib_lab->nr_checks);
+}
+
+static void ib_add_gid(unsigned int i, u8 last)
+{
+	ib_lab->gid[i].gid.raw[15] = last;
+	ib_lab->gid[i].gid_type = IB_GID_TYPE_ROCE_UDP_ENCAP;
+	ib_lab->has_gid[i] = true;
+}
+
+static void ib_happen(enum ib_event_type type)
+{
+	struct ib_event event = { .event = type };
+
+	smc_ib_event(&ib_lab->dev.handler, &event);
+}
+
+static int ib_test_init(struct kunit *test)
+{
+	struct ib_lab *lab = kunit_kzalloc(test, sizeof(*lab), GFP_KERNEL);
+
+	if (!lab)
+		return -ENOMEM;
+	ib_lab = lab;
+	lab->ibdev = kunit_kzalloc(test, sizeof(*lab->ibdev), GFP_KERNEL);
+	if (!lab->ibdev)
+		return -ENOMEM;
+	lab->port_data[1].immutable.gid_tbl_len = IB_TEST_GIDS;
+	lab->ibdev->port_data = lab->port_data;
+	lab->ndev = init_net.loopback_dev;
+	spin_lock_init(&lab->dev.lock);
+	INIT_LIST_HEAD(&lab->dev.watches);
+	atomic_set(&lab->dev.gid_changes, 1);
+	lab->dev.ibdev = lab->ibdev;
+	lab->dev.nr_ports = 1;
+	lab->end.dev = &lab->dev;
+	lab->end.port = 1;
+	lab->end.is_v2 = true;
+	lab->end.gid.raw[15] = 7;
+	lab->watch.end = &lab->end;
+	INIT_DELAYED_WORK(&lab->watch.work, ib_check);
+	ib_add_gid(0, 1);
+	ib_add_gid(1, 7);
+	return 0;
+}
+
+static void ib_test_exit(struct kunit *test)
+{
+	if (!ib_lab)
+		return;
+	KUNIT_EXPECT_EQ(test, ib_lab->nr_held, 0);
+	ib_lab = NULL;
+}
+
+/* Queue pairs refer to the old entry, which nothing else sees. */
+static void a_gid_may_come_back_at_another_place(struct kunit *test)
+{
+	rtnl_lock();
+	KUNIT_ASSERT_EQ(test, dev_open(ib_lab->ndev, NULL), 0);
+	rtnl_unlock();
+	KUNIT_EXPECT_TRUE(test, smc_ib_end_is_up(&ib_lab->end));
+	ib_lab->has_gid[1] = false;
+	ib_happen(IB_EVENT_GID_CHANGE);
+	KUNIT_EXPECT_FALSE(test, smc_ib_end_is_up(&ib_lab->end));
+	KUNIT_EXPECT_TRUE(test, smc_ib_end_is_active(&ib_lab->end));
+	ib_add_gid(4, 7);
+	ib_happen(IB_EVENT_GID_CHANGE);
+	KUNIT_EXPECT_TRUE(test, smc_ib_end_is_up(&ib_lab->end));
+	/* not of another kind */
+	ib_lab->gid[4].gid_type = IB_GID_TYPE_ROCE;
+	KUNIT_EXPECT_FALSE(test, smc_ib_end_is_up(&ib_lab->end));
+	ib_lab->gid[4].gid_type = IB_GID_TYPE_ROCE_UDP_ENCAP;
+	ib_lab->end.vlan = 10;
+	KUNIT_EXPECT_FALSE(test, smc_ib_end_is_up(&ib_lab->end));
+}
+
+static void ib_expect_checks(struct kunit *test, int nr)
+{
+	flush_delayed_work(&ib_lab->watch.work);
+	KUNIT_EXPECT_EQ(test, atomic_read(&ib_lab->nr_checks), nr);
+}
+
+static void events_have_the_ends_checked(struct kunit *test)
+{
+	int changes = smc_ib_changes();
+
+	KUNIT_ASSERT_EQ(test, smc_ib_start_watch(&ib_lab->watch), 0);
+	ib_expect_checks(test, 1);
+	ib_happen(IB_EVENT_GID_CHANGE);
+	ib_expect_checks(test, 2);
+	KUNIT_EXPECT_EQ(test, smc_ib_changes(), changes + 1);
+	/* its network device tells */
+	ib_happen(IB_EVENT_PORT_ERR);
+	ib_expect_checks(test, 2);
+	/* a check that is due later */
+	schedule_delayed_work(&ib_lab->watch.work, 1000 * HZ);
+	ib_happen(IB_EVENT_DEVICE_FATAL);
+	KUNIT_EXPECT_FALSE(test, timer_pending(&ib_lab->watch.work.timer));
+	ib_expect_checks(test, 3);
+	KUNIT_EXPECT_TRUE(test, smc_ib_end_is_dead(&ib_lab->end));
+	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&ib_lab->watch.work));
+	schedule_delayed_work(&ib_lab->watch.work, 1000 * HZ);
+	smc_ib_unwatch(&ib_lab->watch);
+	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&ib_lab->watch.work));
+	ib_lab->dev.is_removed = true;
+	KUNIT_EXPECT_EQ(test, smc_ib_start_watch(&ib_lab->watch), -ENODEV);
+}
+
+static struct kunit_case ib_cases[] = {
+	KUNIT_CASE(a_gid_may_come_back_at_another_place),
+	KUNIT_CASE(events_have_the_ends_checked),
+	{}
+};
+
+static struct kunit_suite ib_suite = {
+	.name = "smc_ib",
+	.init = ib_test_init,
+	.exit = ib_test_exit,
+	.test_cases = ib_cases,
+};
+
+kunit_test_suite(ib_suite);
