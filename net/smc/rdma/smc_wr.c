@@ -33,7 +33,6 @@
  *   holds its own lock.
  */
 #include <linux/interrupt.h>
-#include <linux/refcount.h>
 #include <linux/slab.h>
 
 #include "smc_compat.h"
@@ -49,10 +48,12 @@
 #define SMC_WR_MSG_SGE		2	/* a slot's message, and slot->more */
 #define SMC_WR_MIN_DATA_SLOTS	4
 #define SMC_WR_PER_SLOT		(SMC_WR_MAX_WRITES + 1)
-#define SMC_WR_DRAIN		1	/* work request that drains a queue */
-#define SMC_WR_REG_TIMEOUT	(5 * HZ)
+#define SMC_WR_DRAIN		1	/* work request behind all others, smc_wr_flush() */
+#define SMC_WR_FLUSH_TIMEOUT	(2 * HZ)
+#define SMC_WR_FLUSH_STEP_US	100
 #define SMC_WR_GID_GRACE	(2 * HZ)
 #define SMC_WR_STALL_MIN	(2 * HZ)	/* the host may be busy */
+#define SMC_WR_STALL_HARD	(30 * HZ)	/* an adapter normally finds a fault itself */
 #define SMC_WR_STALL_CHECKS	8
 #define SMC_WR_STALL_BYTES	32768	/* a path that moves so much per check is only slow */
 
@@ -65,19 +66,6 @@ static_assert(SMC_WR_MSG_SGE <= SMC_WR_MIN_SGE);
 static_assert(SMC_WR_MSG_LEN == SMC_LLC_LEN && SMC_WR_MSG_LEN == SMC_CDC_LEN);
 static_assert(sizeof(struct smc_llc_add_link_v2_wire) +
 	      SMC_LLC_LONG_KEYS * sizeof(struct smc_llc_rtoken_pair_wire) <= SMC_WR_RECV_MAX);
-
-/*
- * A memory registration in flight. The waiter may give up before the device answers: one
- * reference is the waiter's, one the work request's.
- */
-struct smc_wr_reg {
-	struct ib_cqe cqe;
-	struct smc_wr *wr;
-	struct list_head node;		/* in wr->regs, under wr->lock */
-	refcount_t refs;
-	struct completion done;
-	enum ib_wc_status status;
-};
 
 /**
  * smc_wr_report() - report that the queues of a link are no longer usable
@@ -154,7 +142,7 @@ static bool smc_wr_is_stalled(const struct smc_wr *wr)
 	u32 most = 0;
 	unsigned int i;
 
-	if (!max_quiet || wr->tick.nr_quiet <= max_quiet)
+	if (wr->tick.nr_quiet <= max_quiet)
 		return false;
 	for (i = 0; i < wr->nr_slots; i++)
 		if (READ_ONCE(wr->slots[i].is_posted))
@@ -165,9 +153,9 @@ static bool smc_wr_is_stalled(const struct smc_wr *wr)
 
 /*
  * Handles the completions of sends that caused no event: what does not wait for them sees them
- * after a tick. Reports a link on which nothing completes. An RNIC gives up by itself. soft-RoCE
- * restarts the timeout with each post, so a trickle of data would keep a dead link up until a ring
- * is full.
+ * after a tick. Reports a link on which nothing completes. An RNIC gives up by itself, if its
+ * completion queue works. soft-RoCE restarts the timeout with each post, so a trickle of data
+ * would keep a dead link up until a ring is full.
  */
 static void smc_wr_run_tick(struct work_struct *work)
 {
@@ -201,6 +189,12 @@ static void smc_wr_qp_event(struct ib_event *event, void *context)
 	default:
 		break;
 	}
+}
+
+/* Any context. Some adapters report a fault of a completion queue to nobody else. */
+static void smc_wr_cq_fault(struct ib_event *event, void *context)
+{
+	smc_wr_report(context, SMC_WR_FAULT_QP);
 }
 
 /**
@@ -518,6 +512,11 @@ static void smc_wr_arm(struct smc_wr *wr, struct ib_cq *cq)
 /* After wr->poll was released, which also ignored events. */
 static void smc_wr_rearm(struct smc_wr *wr)
 {
+	/*
+	 * Pairs with set_bit() in smc_wr_await() and test_and_set_bit() in irq_poll_sched(): either
+	 * that finds wr->poll released by an atomic operation, or the bit is seen here.
+	 */
+	smp_mb__after_atomic();
 	/* A slot taken before the bit was seen set in smc_wr_await() is seen in use here. */
 	if (test_bit(SMC_WR_IS_AWAITED, &wr->flags) &&
 	    test_and_clear_bit(SMC_WR_IS_AWAITED, &wr->flags) && smc_wr_is_busy(wr))
@@ -772,144 +771,6 @@ int smc_wr_post(struct smc_wr_slot *slot)
 	return rc;
 }
 
-static void smc_wr_reg_put(struct smc_wr_reg *reg)
-{
-	if (refcount_dec_and_test(&reg->refs))
-		kfree(reg);
-}
-
-/* The caller has taken it off the list. */
-static void smc_wr_reg_complete(struct smc_wr_reg *reg, enum ib_wc_status status)
-{
-	reg->status = status;
-	up(&reg->wr->reg_room);
-	complete(&reg->done);
-	smc_wr_reg_put(reg);
-}
-
-/* Its completion, its poster after a failed post, and smc_wr_stop() may race here. */
-static void smc_wr_reg_finish(struct smc_wr_reg *reg, enum ib_wc_status status)
-{
-	scoped_guard(spinlock_bh, &reg->wr->lock) {
-		if (list_empty(&reg->node))
-			return;
-		list_del_init(&reg->node);
-	}
-	smc_wr_reg_complete(reg, status);
-}
-
-/* Takes the oldest unfinished one off the list. */
-static struct smc_wr_reg *smc_wr_reg_take(struct smc_wr *wr)
-{
-	struct smc_wr_reg *reg;
-
-	guard(spinlock_bh)(&wr->lock);
-	reg = list_first_entry_or_null(&wr->regs, struct smc_wr_reg, node);
-	if (reg)
-		list_del_init(&reg->node);
-	return reg;
-}
-
-static void smc_wr_reg_done(struct ib_cq *cq, struct ib_wc *wc)
-{
-	struct smc_wr_reg *reg;
-
-	reg = container_of(wc->wr_cqe, struct smc_wr_reg, cqe);
-	if (wc->status != IB_WC_SUCCESS)
-		smc_wr_report(reg->wr, SMC_WR_FAULT_SEND);
-	smc_wr_reg_finish(reg, wc->status);
-}
-
-static struct smc_wr_reg *smc_wr_reg_new(struct smc_wr *wr)
-{
-	struct smc_wr_reg *reg;
-
-	reg = kzalloc(sizeof(*reg), GFP_KERNEL);
-	if (!reg)
-		return NULL;
-	reg->cqe.done = smc_wr_reg_done;
-	reg->wr = wr;
-	refcount_set(&reg->refs, 2);
-	init_completion(&reg->done);
-	guard(spinlock_bh)(&wr->lock);
-	list_add_tail(&reg->node, &wr->regs);
-	return reg;
-}
-
-static int smc_wr_post_reg(struct smc_wr *wr, struct smc_wr_reg *reg,
-			   struct ib_mr *mr, int access)
-{
-	struct ib_reg_wr rwr = {
-		.wr = {
-			.wr_cqe = &reg->cqe,
-			.opcode = IB_WR_REG_MR,
-			.send_flags = IB_SEND_SIGNALED,
-		},
-		.mr = mr,
-		.key = mr->rkey,
-		.access = access,
-	};
-
-	int rc = -ENOMEM;
-
-	/* Pairs with synchronize_rcu() in smc_wr_stop(). */
-	guard(rcu)();
-	if (!test_bit(SMC_WR_IS_OPEN, &wr->flags))
-		return -EPIPE;
-	if (!smc_fault_is_due(SMC_FAULT_REG))
-		rc = ib_post_send(wr->qp, &rwr.wr, NULL);
-	if (!rc)
-		smc_wr_await(wr);
-	return rc;
-}
-
-/**
- * smc_wr_register() - register a memory region on a link
- * @wr: the queues, active
- * @mr: mapped with ib_map_mr_sg(), of this link's protection domain. After -ETIMEDOUT the
- *	device may still use it: deregister it only after smc_wr_stop().
- * @access: IB_ACCESS_* flags
- *
- * Posts REG_MR and waits up to five seconds for its completion. At most SMC_WR_REGS are in
- * flight; further callers wait up to five seconds for their turn. An error moves the queue
- * pair to the error state and is reported as any other, unless nothing was posted: no memory,
- * or no turn in time (also -ETIMEDOUT). RMB-04.
- *
- * Context: Process context, sleeps; expects no lock held. The caller prevents the
- *	    destruction of @wr.
- * Return: 0; -EPIPE if the queues are not active; -ENOMEM; -ETIMEDOUT; -EIO if the device
- *	   refused or the link failed meanwhile; or what ib_post_send() returns.
- */
-int smc_wr_register(struct smc_wr *wr, struct ib_mr *mr, int access)
-{
-	struct smc_wr_reg *reg;
-	int rc;
-
-	might_sleep();
-	if (down_timeout(&wr->reg_room, SMC_WR_REG_TIMEOUT))
-		return -ETIMEDOUT;
-	reg = smc_wr_reg_new(wr);
-	if (!reg) {
-		up(&wr->reg_room);
-		return -ENOMEM;
-	}
-
-	rc = smc_wr_post_reg(wr, reg, mr, access);
-	if (rc) {
-		smc_wr_reg_finish(reg, IB_WC_GENERAL_ERR);
-		if (rc != -EPIPE)
-			smc_wr_report(wr, SMC_WR_FAULT_POST);
-	} else if (!wait_for_completion_timeout(&reg->done,
-						SMC_WR_REG_TIMEOUT)) {
-		smc_wr_report(wr, SMC_WR_FAULT_SEND);
-		rc = -ETIMEDOUT;
-	} else if (reg->status != IB_WC_SUCCESS) {
-		rc = -EIO;
-	}
-	smc_wr_reg_put(reg);
-	return rc;
-}
-
 /* Where the message of a slot lies in the pages of messages. */
 static unsigned int smc_wr_tx_offset(unsigned int slot)
 {
@@ -1055,7 +916,8 @@ static struct ib_cq *smc_wr_create_cq(struct smc_wr *wr, u32 depth, u32 vector)
 {
 	struct ib_cq_init_attr attr = { .cqe = depth, .comp_vector = vector };
 
-	return ib_create_cq(wr->end.dev->ibdev, smc_wr_cq_event, NULL, wr, &attr);
+	return ib_create_cq(wr->end.dev->ibdev, smc_wr_cq_event, smc_wr_cq_fault, wr,
+			    &attr);
 }
 
 static int smc_wr_create_cqs(struct smc_wr *wr)
@@ -1134,6 +996,26 @@ static int smc_wr_post_recvs(struct smc_wr *wr)
 	return smc_wr_refill(wr);
 }
 
+static void smc_wr_destroy_qp(struct smc_wr *wr)
+{
+	if (wr->qp)
+		ib_destroy_qp(wr->qp);
+	wr->qp = NULL;
+}
+
+static void smc_wr_release(struct smc_wr *wr)
+{
+	smc_wr_destroy_qp(wr);
+	/* softirqs and readers of RCU may still be asking for events */
+	synchronize_rcu();
+	smc_wr_destroy_cqs(wr);
+	ib_dealloc_pd(wr->pd);
+	smc_wr_unmap(wr, wr->nr_pages);
+	smc_wr_free(wr);
+	smc_ib_end_counts(&wr->end, &wr->counts);
+	smc_ib_end_put(&wr->end);
+}
+
 /**
  * smc_wr_create() - make the queues of a link
  * @wr: overwritten
@@ -1193,10 +1075,10 @@ int smc_wr_create(struct smc_wr *wr, const struct smc_ib_end *end,
 		goto destroy_cqs;
 	rc = smc_ib_qp_init(wr->qp, end);
 	if (rc)
-		goto destroy_qp;
+		goto release;
 	rc = smc_ib_start_watch(&wr->watch);
 	if (rc)
-		goto destroy_qp;
+		goto release;
 	rc = smc_wr_post_recvs(wr);
 	if (rc)
 		goto stop;
@@ -1208,8 +1090,9 @@ stop:
 	smc_wr_stop(wr);
 	smc_wr_destroy(wr);
 	return rc;
-destroy_qp:
-	ib_destroy_qp(wr->qp);
+release:
+	smc_wr_release(wr);
+	return rc;
 destroy_cqs:
 	smc_wr_destroy_cqs(wr);
 dealloc_pd:
@@ -1268,17 +1151,17 @@ static bool smc_wr_is_soft(const struct smc_wr *wr)
 }
 
 /*
- * Ticks without progress after which a stall is reported: twice the time of all retries. 0 on
- * adapters: they give up by themselves, perhaps after four times as long. They do not give up,
- * on purpose, while the peer's adapter is up and its host has posted no receives.
+ * Ticks without progress after which a stall is reported: twice the time of all retries, which may
+ * be four times as long on adapters. Those give up by themselves, unless their completions are lost
+ * or the peer's host posts no receives.
  */
 static unsigned int smc_wr_stall_ticks(const struct smc_wr *wr, u8 timeout, u8 retries)
 {
 	unsigned long grace = nsecs_to_jiffies64((4096ULL << timeout) * (retries + 1)) * 2;
+	bool is_soft = smc_wr_is_soft(wr);
 
-	if (!smc_wr_is_soft(wr))
-		return 0;
-	return max_t(unsigned long, grace, SMC_WR_STALL_MIN) / SMC_WR_TICK;
+	return max_t(unsigned long, is_soft ? grace : 4 * grace,
+		     is_soft ? SMC_WR_STALL_MIN : SMC_WR_STALL_HARD) / SMC_WR_TICK;
 }
 
 /**
@@ -1288,8 +1171,8 @@ static unsigned int smc_wr_stall_ticks(const struct smc_wr *wr, u8 timeout, u8 r
  * @timeout: local ACK timeout, 4.096 us * 2^timeout; 0 for the default of the device
  * @retries: transport retries, 0..6
  *
- * On soft-RoCE the link then also breaks if nothing completes for twice the time of @timeout
- * and @retries, at least two seconds (KA-05).
+ * The link then also breaks if nothing completes for a multiple of the time of @timeout and
+ * @retries, at least 2 s on soft-RoCE and 30 s on adapters (KA-05).
  *
  * Context: Process context, may sleep.
  * Return: 0; -EPIPE if they were stopped already; or what ib_modify_qp() returns.
@@ -1312,6 +1195,45 @@ int smc_wr_activate(struct smc_wr *wr, u32 psn, u8 timeout, u8 retries)
 	return rc;
 }
 
+/**
+ * smc_wr_reg_put() - drop a reference of a registration
+ * @reg: invalid afterwards
+ *
+ * Context: Any context.
+ */
+void smc_wr_reg_put(struct smc_wr_reg *reg)
+{
+	if (refcount_dec_and_test(&reg->refs))
+		kfree(reg);
+}
+
+/**
+ * smc_wr_reg_complete() - wake the waiter of a registration
+ * @reg: the caller has taken it off the list; the reference of the work request is dropped
+ * @status: the result
+ *
+ * Context: Any context but hard interrupt.
+ */
+void smc_wr_reg_complete(struct smc_wr_reg *reg, enum ib_wc_status status)
+{
+	reg->status = status;
+	up(&reg->wr->reg_room);
+	complete(&reg->done);
+	smc_wr_reg_put(reg);
+}
+
+/* Takes the oldest unfinished one off the list. */
+static struct smc_wr_reg *smc_wr_reg_take(struct smc_wr *wr)
+{
+	struct smc_wr_reg *reg;
+
+	guard(spinlock_bh)(&wr->lock);
+	reg = list_first_entry_or_null(&wr->regs, struct smc_wr_reg, node);
+	if (reg)
+		list_del_init(&reg->node);
+	return reg;
+}
+
 /* Finishes registrations that will not complete. */
 static void smc_wr_finish_regs(struct smc_wr *wr)
 {
@@ -1331,6 +1253,56 @@ static void smc_wr_finish_slots(struct smc_wr *wr)
 			smc_wr_slot_finish(&wr->slots[i], false);
 }
 
+/* The last work request of a queue. */
+struct smc_wr_last {
+	struct ib_cqe cqe;
+	bool is_done;
+};
+
+static void smc_wr_last_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	container_of(wc->wr_cqe, struct smc_wr_last, cqe)->is_done = true;
+}
+
+/* Handles all completions that are there. The caller owns wr->poll. */
+static void smc_wr_reap_all(struct smc_wr *wr)
+{
+	int nr;
+
+	do {
+		local_bh_disable();
+		nr = smc_wr_reap(wr);
+		local_bh_enable();
+	} while (nr >= SMC_WR_BUDGET);
+}
+
+/*
+ * Ends all that is posted, and handles its completions, so that no message is lost which the peer
+ * takes for delivered. Polls: a device that has failed may cause no event. ib_drain_qp() would wait
+ * forever if a completion is lost. The caller owns wr->poll for good, so nothing uses the last work
+ * requests after that. Return: false if completions are missing.
+ */
+static bool smc_wr_flush(struct smc_wr *wr)
+{
+	struct smc_wr_last sent = { .cqe.done = smc_wr_last_done }, received = sent;
+	struct ib_rdma_wr swr = { .wr.wr_cqe = &sent.cqe, .wr.opcode = IB_WR_RDMA_WRITE };
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
+	struct ib_recv_wr rwr = { .wr_cqe = &received.cqe };
+	unsigned long until = jiffies + SMC_WR_FLUSH_TIMEOUT;
+	bool is_flushing;
+
+	is_flushing = !ib_modify_qp(wr->qp, &attr, IB_QP_STATE) &&
+		      !ib_post_send(wr->qp, &swr.wr, NULL) && !ib_post_recv(wr->qp, &rwr, NULL);
+	for (;;) {
+		smc_wr_reap_all(wr);
+		if (sent.is_done && received.is_done)
+			return true;
+		if (!is_flushing || time_after(jiffies, until))
+			return false;
+		usleep_range(SMC_WR_FLUSH_STEP_US, 2 * SMC_WR_FLUSH_STEP_US);
+	}
+}
+
 /**
  * smc_wr_stop() - end all posts and callbacks
  * @wr: from smc_wr_create(), in any state
@@ -1339,13 +1311,12 @@ static void smc_wr_finish_slots(struct smc_wr *wr)
  * with ok = false; no callback runs afterwards. It does not call ops->broken. A second call
  * does nothing.
  *
- * Context: Process context, sleeps: queues are drained. Expects no lock held that a callback or
- *	    a poster takes. The caller excludes a concurrent smc_wr_stop() or smc_wr_activate().
+ * Context: Process context, sleeps for verbs, and 2 s more if the device loses completions.
+ *	    Expects no lock held that a callback or a poster takes. The caller excludes a
+ *	    concurrent smc_wr_stop() or smc_wr_activate().
  */
 void smc_wr_stop(struct smc_wr *wr)
 {
-	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
-
 	might_sleep();
 	if (test_and_set_bit(SMC_WR_IS_STOPPED, &wr->flags))
 		return;
@@ -1356,17 +1327,12 @@ void smc_wr_stop(struct smc_wr *wr)
 	synchronize_rcu();
 	cancel_delayed_work_sync(&wr->tick.work);
 
-	/* after an allocation failure soft-RoCE does not flush receives any more */
-	if (test_bit(SMC_WR_IS_REFUSED, &wr->flags) ||
-	    ib_modify_qp(wr->qp, &attr, IB_QP_STATE)) {
-		/* nothing completes after that */
-		ib_destroy_qp(wr->qp);
-		wr->qp = NULL;
-	} else {
-		smc_wr_await(wr);
-		ib_drain_qp(wr->qp);
-	}
+	/* waits until no other task handles completions; none does so from here on */
 	irq_poll_disable(&wr->poll);
+	/* after an allocation failure soft-RoCE does not flush receives any more */
+	if (test_bit(SMC_WR_IS_REFUSED, &wr->flags) || !smc_wr_flush(wr))
+		/* nothing is used any more after that */
+		smc_wr_destroy_qp(wr);
 	smc_wr_finish_regs(wr);
 	smc_wr_finish_slots(wr);
 }
@@ -1385,16 +1351,5 @@ void smc_wr_destroy(struct smc_wr *wr)
 {
 	WARN_ON_ONCE(wr->nr_free[SMC_WR_DATA] + wr->nr_free[SMC_WR_CTRL] !=
 		     wr->nr_slots);
-	if (wr->qp) {
-		ib_destroy_qp(wr->qp);
-		wr->qp = NULL;
-	}
-	/* softirqs and readers of RCU may still be asking for events */
-	synchronize_rcu();
-	smc_wr_destroy_cqs(wr);
-	ib_dealloc_pd(wr->pd);
-	smc_wr_unmap(wr, wr->nr_pages);
-	smc_wr_free(wr);
-	smc_ib_end_counts(&wr->end, &wr->counts);
-	smc_ib_end_put(&wr->end);
+	smc_wr_release(wr);
 }

@@ -8,6 +8,7 @@
 
 #include <linux/irq_poll.h>
 #include <linux/list.h>
+#include <linux/refcount.h>
 #include <linux/semaphore.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
@@ -160,6 +161,24 @@ enum {
 	SMC_WR_ACK_EXPONENT_SOFT = 17,
 };
 
+/**
+ * struct smc_wr_reg - a memory registration in flight, smc_wr_reg.c
+ * @cqe: its completion
+ * @wr: the queues
+ * @node: in wr->regs, under wr->lock
+ * @refs: one is the waiter's, who may give up before the device answers, one the work request's
+ * @done: completes with @status
+ * @status: the result
+ */
+struct smc_wr_reg {
+	struct ib_cqe cqe;
+	struct smc_wr *wr;
+	struct list_head node;
+	refcount_t refs;
+	struct completion done;
+	enum ib_wc_status status;
+};
+
 /* A page of messages and its DMA address. */
 struct smc_wr_page {
 	u8 *cpu;
@@ -170,7 +189,7 @@ struct smc_wr_page {
  * struct smc_wr_tick - handles completions of sends that are not awaited, and finds a stall
  * @work: runs while something is posted
  * @nr_quiet: consecutive runs without progress
- * @max_quiet: their limit; 0: no limit; set by smc_wr_activate()
+ * @max_quiet: their limit; set by smc_wr_activate()
  * @nr_done: messages that had completed at the last run
  */
 struct smc_wr_tick {
@@ -204,8 +223,8 @@ enum smc_wr_flag {
  * @poll: handles both, one task at a time
  * @wc: completions in work: receives, sends; of the task that owns @poll
  * @refill: receives to be posted again, chained; of the same task
- * @qp: the RC queue pair; NULL once smc_wr_destroy(), or smc_wr_stop() after a refused change
- *	of state, has destroyed it
+ * @qp: the RC queue pair; NULL once smc_wr_destroy() has destroyed it, or smc_wr_stop() because
+ *	the device refused a change of state or completions are missing
  * @max_inline: bytes the device takes inline, 0 or at least SMC_WR_MSG_LEN
  * @max_sge: sources of one WRITE, SMC_WR_MIN_SGE..SMC_WR_MAX_SGE
  * @max_pages: of one fast registration
@@ -289,6 +308,8 @@ int smc_wr_post(struct smc_wr_slot *slot);
 void smc_wr_await(struct smc_wr *wr);
 bool smc_wr_poll(struct smc_wr *wr, bool (*is_over)(void *arg), void *arg);
 int smc_wr_register(struct smc_wr *wr, struct ib_mr *mr, int access);
+void smc_wr_reg_put(struct smc_wr_reg *reg);
+void smc_wr_reg_complete(struct smc_wr_reg *reg, enum ib_wc_status status);
 void smc_wr_report(struct smc_wr *wr, enum smc_wr_fault fault);
 
 #endif /* SMC_WR_H */

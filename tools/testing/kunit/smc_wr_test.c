@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The end of a link's queues, and the faults that end it. The device is faked: it does as much with
+ * what is posted as the case says.
+ */
+#include "smc_kunit.h"
+
+/* other suites have these as fakes */
+#define smc_wr_create		wr_create
+#define smc_wr_connect		wr_connect
+#define smc_wr_activate		wr_activate
+#define smc_wr_stop		wr_stop
+#define smc_wr_destroy		wr_destroy
+#define smc_wr_report		wr_report
+#define smc_wr_slot_get		wr_slot_get
+#define smc_wr_nr_free		wr_nr_free
+#define smc_wr_slot_put		wr_slot_put
+#define smc_wr_slot_fill	wr_slot_fill
+#define smc_wr_post		wr_post
+#define smc_wr_register		wr_register
+
+#include "smc_compat.h"
+#include "rdma/smc_wr.h"
+
+/**
+ * struct wr_lab - a device and the queues of a link
+ * @ibdev: the device
+ * @dev: the same for the module
+ * @wr: the queues
+ * @slot: their only slot
+ * @recv: their only receive
+ * @page: with its message
+ * @pd: their protection domain
+ * @cq: completion queue of receives, of sends
+ * @qp: the queue pair
+ * @last: the last work request of either queue, if the device has it
+ * @nr_polls: polls of the first queue
+ * @nr_due: polls after which all that is posted completes; 0: never
+ * @has_message: a message comes before that
+ * @refuses_posts: the device takes no work requests
+ * @destroy_rc: result of attempts to destroy the queue pair
+ * @nr_kept: objects that were not destroyed
+ * @nr_messages: received
+ * @nr_done: slots given back
+ * @nr_reports: times the link was reported
+ * @fault: the reason
+ * @is_active: the port is active
+ * @has_gid: and has its GID
+ */
+struct wr_lab {
+	struct ib_device *ibdev;
+	struct smc_ib_dev dev;
+	struct smc_wr wr;
+	struct smc_wr_slot slot;
+	struct smc_wr_recv recv;
+	u8 page[SMC_WR_RECV_LEN];
+	struct ib_pd pd;
+	struct ib_cq cq[2];
+	struct ib_qp qp;
+	struct ib_cqe *last[2];
+	unsigned int nr_polls;
+	unsigned int nr_due;
+	bool has_message;
+	bool refuses_posts;
+	int destroy_rc;
+	unsigned int nr_kept;
+	unsigned int nr_messages;
+	unsigned int nr_done;
+	unsigned int nr_reports;
+	enum smc_wr_fault fault;
+	bool is_active;
+	bool has_gid;
+};
+
+static struct wr_lab *wr_lab;
+
+static int wr_destroy_qp(struct ib_qp *qp)
+{
+	if (!wr_lab->destroy_rc)
+		wr_lab->nr_kept--;
+	return wr_lab->destroy_rc;
+}
+
+static struct ib_cq *wr_create_cq(struct ib_device *ibdev, ib_comp_handler comp,
+				  void (*event)(struct ib_event *, void *), void *context,
+				  const struct ib_cq_init_attr *attr)
+{
+	return &wr_lab->cq[0];
+}
+
+static int wr_modify_qp(struct ib_qp *qp, struct ib_qp_attr *attr, int mask)
+{
+	return 0;
+}
+
+#undef ib_alloc_pd
+#undef ib_create_cq
+#define ib_alloc_pd(...)		(&wr_lab->pd)
+#define ib_create_cq			wr_create_cq
+#define ib_create_qp(...)		(&wr_lab->qp)
+#define ib_modify_qp			wr_modify_qp
+#define ib_destroy_qp(qp)		wr_destroy_qp(qp)
+#define ib_destroy_cq(cq)		((void)wr_lab->nr_kept--)
+#define ib_dealloc_pd(pd)		((void)wr_lab->nr_kept--)
+
+#define smc_ib_begin_counts(...)	((void)0)
+#define smc_ib_end_counts(...)		((void)0)
+#define smc_ib_end_copy(to, from)	(*(to) = *(from))
+#define smc_ib_end_put(end)		((void)0)
+#define smc_ib_end_is_active(end)	(wr_lab->is_active)
+#define smc_ib_end_is_up(end)		(wr_lab->is_active && wr_lab->has_gid)
+#define smc_ib_end_is_dead(end)		false
+#define smc_ib_end_is_removed(end)	false
+#define smc_ib_end_mtu(end)		((end)->mtu)
+#define smc_ib_next_vector(end)		0
+#define smc_ib_start_watch(watch)	0
+#define smc_ib_unwatch(watch)		((void)cancel_delayed_work_sync(&(watch)->work))
+#define smc_ib_qp_init(...)		0
+#define smc_ib_qp_rtr(...)		0
+#define smc_ib_qp_rts(...)		0
+
+#include "../../../net/smc/rdma/smc_wr.c"
+#include "../../../net/smc/rdma/smc_wr_reg.c"
+
+static int wr_dev_post_send(struct ib_qp *qp, const struct ib_send_wr *swr,
+			    const struct ib_send_wr **bad)
+{
+	if (wr_lab->refuses_posts)
+		return -EIO;
+	wr_lab->last[1] = swr->wr_cqe;
+	return 0;
+}
+
+static int wr_dev_post_recv(struct ib_qp *qp, const struct ib_recv_wr *rwr,
+			    const struct ib_recv_wr **bad)
+{
+	if (wr_lab->refuses_posts)
+		return -EIO;
+	wr_lab->last[0] = rwr->wr_cqe;
+	return 0;
+}
+
+static int wr_dev_poll(struct ib_cq *cq, int nr, struct ib_wc *wc)
+{
+	unsigned int i = cq - wr_lab->cq, n = 0;
+
+	memset(wc, 0, 2 * sizeof(*wc));
+	if (!i && !wr_lab->nr_polls++ && wr_lab->has_message) {
+		wc[n].wr_cqe = &wr_lab->recv.cqe;
+		wc[n].opcode = IB_WC_RECV;
+		wc[n++].byte_len = SMC_WR_MSG_LEN;
+	}
+	if (!wr_lab->nr_due || wr_lab->nr_polls < wr_lab->nr_due || !wr_lab->last[i])
+		return n;
+	if (i && wr_lab->slot.is_posted) {
+		wc[n].status = IB_WC_WR_FLUSH_ERR;
+		wc[n++].wr_cqe = &wr_lab->slot.cqe;
+	}
+	wc[n].status = IB_WC_WR_FLUSH_ERR;
+	wc[n++].wr_cqe = wr_lab->last[i];
+	wr_lab->last[i] = NULL;
+	return n;
+}
+
+static int wr_dev_notify(struct ib_cq *cq, enum ib_cq_notify_flags flags)
+{
+	return 0;
+}
+
+static void wr_rx(struct smc_wr *wr, const u8 *msg, u32 len)
+{
+	wr_lab->nr_messages++;
+}
+
+static void wr_rx_imm(struct smc_wr *wr, u32 imm)
+{
+}
+
+static void wr_broken(struct smc_wr *wr, enum smc_wr_fault fault)
+{
+	wr_lab->nr_reports++;
+	wr_lab->fault = fault;
+}
+
+static const struct smc_wr_ops wr_ops = {
+	.rx_cdc = wr_rx, .rx_llc = wr_rx, .rx_imm = wr_rx_imm, .broken = wr_broken,
+};
+
+static void wr_done(struct smc_wr *wr, const struct smc_wr_tag *tag, bool ok)
+{
+	wr_lab->nr_done++;
+}
+
+static int wr_test_init(struct kunit *test)
+{
+	struct wr_lab *lab = kunit_kzalloc(test, sizeof(*lab), GFP_KERNEL);
+	struct smc_wr *wr;
+	int i;
+
+	if (!lab)
+		return -ENOMEM;
+	wr_lab = lab;
+	wr = &lab->wr;
+	lab->ibdev = kunit_kzalloc(test, sizeof(*lab->ibdev), GFP_KERNEL);
+	if (!lab->ibdev)
+		return -ENOMEM;
+	lab->ibdev->ops.post_send = wr_dev_post_send;
+	lab->ibdev->ops.post_recv = wr_dev_post_recv;
+	lab->ibdev->ops.poll_cq = wr_dev_poll;
+	lab->ibdev->ops.req_notify_cq = wr_dev_notify;
+	lab->dev.ibdev = lab->ibdev;
+	lab->is_active = true;
+	lab->has_gid = true;
+	lab->qp.device = lab->ibdev;
+	for (i = 0; i < 2; i++)
+		lab->cq[i].device = lab->ibdev;
+	/* a protection domain, two completion queues, a queue pair */
+	lab->nr_kept = 4;
+
+	wr->ops = &wr_ops;
+	wr->end.dev = &lab->dev;
+	wr->end.port = 1;
+	wr->pd = &lab->pd;
+	wr->recv_cq = &lab->cq[0];
+	wr->send_cq = &lab->cq[1];
+	wr->qp = &lab->qp;
+	spin_lock_init(&wr->lock);
+	INIT_LIST_HEAD(&wr->free[SMC_WR_DATA]);
+	INIT_LIST_HEAD(&wr->free[SMC_WR_CTRL]);
+	INIT_LIST_HEAD(&wr->regs);
+	sema_init(&wr->reg_room, SMC_WR_REGS);
+	INIT_DELAYED_WORK(&wr->watch.work, smc_wr_check_end);
+	INIT_DELAYED_WORK(&wr->tick.work, smc_wr_run_tick);
+	irq_poll_init(&wr->poll, SMC_WR_BUDGET, smc_wr_run_poll);
+	set_bit(SMC_WR_IS_OPEN, &wr->flags);
+
+	/* posted, and not completed */
+	wr->slots = &lab->slot;
+	wr->nr_slots = 1;
+	lab->slot.wr = wr;
+	lab->slot.class = SMC_WR_DATA;
+	lab->slot.cqe.done = smc_wr_send_done;
+	lab->slot.tag.done = wr_done;
+	lab->slot.is_posted = true;
+	lab->recv.wr = wr;
+	lab->recv.cqe.done = smc_wr_recv_done;
+	lab->recv.msg = lab->page;
+	return 0;
+}
+
+static void wr_test_exit(struct kunit *test)
+{
+	if (!wr_lab || !wr_lab->ibdev)
+		return;
+	cancel_delayed_work_sync(&wr_lab->wr.watch.work);
+	cancel_delayed_work_sync(&wr_lab->wr.tick.work);
+	wr_lab = NULL;
+}
+
+/* Ends the queues, and tells whether that took a bounded time. */
+static void wr_end(struct kunit *test)
+{
+	unsigned long began = jiffies;
+
+	smc_wr_stop(&wr_lab->wr);
+	KUNIT_EXPECT_TRUE(test, time_before(jiffies, began + 10 * SMC_WR_FLUSH_TIMEOUT));
+	KUNIT_EXPECT_EQ(test, wr_lab->nr_done, 1);
+	KUNIT_EXPECT_EQ(test, wr_lab->wr.nr_free[SMC_WR_DATA], 1);
+	/* nobody handles completions any more, whose work requests may be gone */
+	KUNIT_EXPECT_FALSE(test, smc_wr_poll(&wr_lab->wr, NULL, NULL));
+	KUNIT_EXPECT_EQ(test, wr_lab->nr_reports, 0);
+}
+
+/* The device sends no event, as after a crash of its firmware. */
+static void a_stop_takes_completions_without_events(struct kunit *test)
+{
+	wr_lab->has_message = true;
+	wr_lab->nr_due = 3;
+	wr_end(test);
+	KUNIT_EXPECT_EQ(test, wr_lab->nr_messages, 1);
+	KUNIT_EXPECT_GE(test, wr_lab->nr_polls, 3);
+	/* nothing is left to the device, so the queue pair may stay until smc_wr_destroy() */
+	KUNIT_EXPECT_PTR_EQ(test, wr_lab->wr.qp, &wr_lab->qp);
+}
+
+static void a_stop_waits_for_a_limited_time(struct kunit *test)
+{
+	wr_lab->has_message = true;
+	wr_end(test);
+	KUNIT_EXPECT_EQ(test, wr_lab->nr_messages, 1);
+	/* or it could still read what the slot names */
+	KUNIT_EXPECT_NULL(test, wr_lab->wr.qp);
+}
+
+static void a_stop_takes_messages_of_a_device_that_refuses_posts(struct kunit *test)
+{
+	wr_lab->has_message = true;
+	wr_lab->refuses_posts = true;
+	wr_end(test);
+	KUNIT_EXPECT_EQ(test, wr_lab->nr_messages, 1);
+	KUNIT_EXPECT_NULL(test, wr_lab->wr.qp);
+}
+
+static void all_is_freed_that_the_device_gives_up(struct kunit *test)
+{
+	wr_lab->nr_due = 1;
+	wr_end(test);
+	wr_lab->wr.slots = NULL;
+	smc_wr_destroy(&wr_lab->wr);
+	KUNIT_EXPECT_EQ(test, wr_lab->nr_kept, 0);
+}
+
+static void a_fault_of_a_completion_queue_is_reported(struct kunit *test)
+{
+	struct ib_event event = { .event = IB_EVENT_CQ_ERR };
+
+	smc_wr_cq_fault(&event, &wr_lab->wr);
+	KUNIT_EXPECT_EQ(test, wr_lab->nr_reports, 1);
+	KUNIT_EXPECT_EQ(test, wr_lab->fault, SMC_WR_FAULT_QP);
+	smc_wr_cq_fault(&event, &wr_lab->wr);
+	KUNIT_EXPECT_EQ(test, wr_lab->nr_reports, 1);
+}
+
+/* Receives go on meanwhile, so no TEST LINK notices. */
+static void ka_05_sends_that_never_complete_are_reported(struct kunit *test)
+{
+	struct smc_wr *wr = &wr_lab->wr;
+	unsigned int i;
+
+	wr->tick.max_quiet = smc_wr_stall_ticks(wr, SMC_WR_ACK_EXPONENT, 6);
+	KUNIT_EXPECT_EQ(test, wr->tick.max_quiet, SMC_WR_STALL_MIN / SMC_WR_TICK);
+	/* an adapter, which has addresses of its own */
+	wr_lab->ibdev->dma_device = &wr_lab->ibdev->dev;
+	wr->tick.max_quiet = smc_wr_stall_ticks(wr, SMC_WR_ACK_EXPONENT, 6);
+	KUNIT_ASSERT_EQ(test, wr->tick.max_quiet, SMC_WR_STALL_HARD / SMC_WR_TICK);
+	for (i = 0; i <= wr->tick.max_quiet; i++) {
+		KUNIT_EXPECT_EQ(test, wr_lab->nr_reports, 0);
+		cancel_delayed_work_sync(&wr->tick.work);
+		smc_wr_run_tick(&wr->tick.work.work);
+	}
+	KUNIT_EXPECT_EQ(test, wr_lab->nr_reports, 1);
+	KUNIT_EXPECT_EQ(test, wr_lab->fault, SMC_WR_FAULT_SEND);
+	wr_lab->ibdev->dma_device = NULL;
+}
+
+static void wr_check(void)
+{
+	cancel_delayed_work_sync(&wr_lab->wr.watch.work);
+	smc_wr_check_end(&wr_lab->wr.watch.work.work);
+}
+
+static void a_port_without_carrier_ends_the_link_at_once(struct kunit *test)
+{
+	wr_check();
+	KUNIT_EXPECT_EQ(test, wr_lab->nr_reports, 0);
+	wr_lab->is_active = false;
+	wr_check();
+	KUNIT_EXPECT_EQ(test, wr_lab->nr_reports, 1);
+	KUNIT_EXPECT_EQ(test, wr_lab->fault, SMC_WR_FAULT_PORT);
+}
+
+static void a_gid_may_be_gone_for_a_while(struct kunit *test)
+{
+	struct smc_wr *wr = &wr_lab->wr;
+
+	wr_lab->has_gid = false;
+	wr_check();
+	KUNIT_EXPECT_EQ(test, wr_lab->nr_reports, 0);
+	/* no event ends the wait */
+	KUNIT_EXPECT_TRUE(test, delayed_work_pending(&wr->watch.work));
+	wr_lab->has_gid = true;
+	wr_check();
+	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&wr->watch.work));
+
+	/* another time, with another event meanwhile */
+	wr_lab->has_gid = false;
+	wr_check();
+	wr_check();
+	KUNIT_EXPECT_EQ(test, wr_lab->nr_reports, 0);
+	wr->gid_until -= SMC_WR_GID_GRACE;
+	wr_check();
+	KUNIT_EXPECT_EQ(test, wr_lab->nr_reports, 1);
+	KUNIT_EXPECT_EQ(test, wr_lab->fault, SMC_WR_FAULT_PORT);
+}
+
+static struct kunit_case wr_cases[] = {
+	KUNIT_CASE(a_stop_takes_completions_without_events),
+	KUNIT_CASE(a_stop_waits_for_a_limited_time),
+	KUNIT_CASE(a_stop_takes_messages_of_a_device_that_refuses_posts),
+	KUNIT_CASE(all_is_freed_that_the_device_gives_up),
+	KUNIT_CASE(a_fault_of_a_completion_queue_is_reported),
+	KUNIT_CASE(ka_05_sends_that_never_complete_are_reported),
+	KUNIT_CASE(a_port_without_carrier_ends_the_link_at_once),
+	KUNIT_CASE(a_gid_may_be_gone_for_a_while),
+	{}
+};
+
+static struct kunit_suite wr_suite = {
+	.name = "smc_wr",
+	.init = wr_test_init,
+	.exit = wr_test_exit,
+	.test_cases = wr_cases,
+};
+
+kunit_test_suite(wr_suite);
