@@ -45,6 +45,7 @@ static const struct field counts[] = {
 	{ SMC_NLA_COUNT_SLOT_WAITS, "slot_waits" },
 	{ SMC_NLA_COUNT_TX_ERRORS, "tx_errors" },
 	{ SMC_NLA_COUNT_RX_ERRORS, "rx_errors" },
+	{ SMC_NLA_COUNT_LEAKS, "leaks" },
 	{ }
 };
 

@@ -27,6 +27,7 @@ static const struct {
 	{ SMC_NLA_COUNT_SLOT_WAITS, "slot_waits", "Waits for a send slot" },
 	{ SMC_NLA_COUNT_TX_ERRORS, "tx_errors", "Sends completed in error" },
 	{ SMC_NLA_COUNT_RX_ERRORS, "rx_errors", "Receives completed in error" },
+	{ SMC_NLA_COUNT_LEAKS, "leaks", "Objects that the device did not give up" },
 };
 
 static const char * const modes[] = { "SMC-R", "TCP", "SMC-D" };

@@ -170,7 +170,7 @@ static void put_counts(uint16_t type, uint64_t first)
 	size_t outer = open_nest(type);
 	int i;
 
-	for (i = SMC_NLA_COUNT_TX_BYTES; i <= SMC_NLA_COUNT_RX_ERRORS; i++)
+	for (i = SMC_NLA_COUNT_TX_BYTES; i <= SMC_NLA_COUNT_LEAKS; i++)
 		put_u64(i, first + i);
 	close_nest(outer);
 }

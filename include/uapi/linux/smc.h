@@ -306,9 +306,10 @@ enum smc_count_attr {
 	SMC_NLA_COUNT_SLOT_WAITS = 8,	/* connections that waited for a send slot */
 	SMC_NLA_COUNT_TX_ERRORS	= 9,	/* completions in error, without flushed ones */
 	SMC_NLA_COUNT_RX_ERRORS	= 10,	/* the same of receives */
-	SMC_NLA_COUNT_PAD	= 11,
+	SMC_NLA_COUNT_LEAKS	= 11,	/* objects that the device did not give up */
+	SMC_NLA_COUNT_PAD	= 12,
 
-	SMC_NLA_COUNT_MAX	= 11,
+	SMC_NLA_COUNT_MAX	= 12,
 };
 
 enum smc_link_condition {

@@ -239,7 +239,7 @@ static void lgr_free(struct smc_link_group *lgr)
 	struct smc_buf *buf, *next_buf;
 
 	list_for_each_entry_safe(link, next_link, &lgr->old_links, node)
-		kfree(link);
+		smc_link_free(link);
 	list_for_each_entry_safe(buf, next_buf, &lgr->dropped, node)
 		smc_buf_free(buf);
 	list_for_each_entry_safe(buf, next_buf, &lgr->leaving, node)

@@ -6,6 +6,7 @@
 #include <linux/in6.h>
 #include <linux/mutex.h>
 #include <linux/refcount.h>
+#include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
@@ -77,6 +78,13 @@ struct smc_link {
 static inline struct smc_link *smc_link_of(struct smc_wr *wr)
 {
 	return container_of(wr, struct smc_link, wr);
+}
+
+/* A device may still report to queues that it does not give up. */
+static inline void smc_link_free(struct smc_link *link)
+{
+	if (!test_bit(SMC_WR_IS_KEPT, &link->wr.flags))
+		kfree(link);
 }
 
 /**

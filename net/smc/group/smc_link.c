@@ -359,7 +359,7 @@ destroy:
 uncharge:
 	link_uncharge(link);
 free:
-	kfree(link);
+	smc_link_free(link);
 	return ERR_PTR(rc);
 }
 
@@ -514,7 +514,7 @@ static void link_forget(struct smc_link *link)
 	guard(mutex)(&lgr->lock);
 	if (!READ_ONCE(link->is_kept)) {
 		list_del(&link->node);
-		kfree(link);
+		smc_link_free(link);
 	} else if (++lgr->nr_kept == SMC_LINKS_KEPT_MAX && lgr->key.role == SMC_ROLE_SERVER) {
 		smc_lgr_shut(lgr);
 	}

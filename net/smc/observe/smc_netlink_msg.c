@@ -12,6 +12,7 @@
 static_assert(SMC_IB_TX_BYTES + 1 == SMC_NLA_COUNT_TX_BYTES);
 static_assert(SMC_IB_RETRIES + 1 == SMC_NLA_COUNT_RETRIES);
 static_assert(SMC_IB_RX_ERRORS + 1 == SMC_NLA_COUNT_RX_ERRORS);
+static_assert(SMC_IB_LEAKS + 1 == SMC_NLA_COUNT_LEAKS);
 static_assert(SMC_IB_NR_COUNTS + 1 == SMC_NLA_COUNT_PAD);
 
 /**

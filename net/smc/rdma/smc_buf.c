@@ -570,9 +570,16 @@ int smc_buf_register(struct smc_buf *buf, struct smc_wr *wr, unsigned int link)
 	return rc;
 }
 
-static void smc_buf_map_free(struct smc_buf_map *map, struct smc_wr *wr)
+static void smc_buf_map_free(struct smc_buf *buf, struct smc_buf_map *map, struct smc_wr *wr)
 {
-	ib_dereg_mr(map->mr);
+	int rc = ib_dereg_mr(map->mr);
+
+	if (rc) {
+		/* the key may still work, so the pages stay mapped and are never freed */
+		smc_wr_note_leak(wr, "memory region", rc);
+		WRITE_ONCE(buf->is_kept, true);
+		return;
+	}
 	ib_dma_unmap_sgtable_attrs(wr->end.dev->ibdev, &map->sgt,
 				   DMA_BIDIRECTIONAL, 0);
 	sg_free_table(&map->sgt);
@@ -584,7 +591,8 @@ static void smc_buf_map_free(struct smc_buf_map *map, struct smc_wr *wr)
  * @wr: the link's queues; stopped, or no work request names the region any more
  * @link: the link's index
  *
- * When it returns, the peer can no longer reach the region over this link.
+ * When it returns, the peer can no longer reach the region over this link. If the device refuses,
+ * the region stays mapped there, and its memory is kept for good.
  *
  * Context: Process context, may sleep. The caller excludes concurrent map, unmap and sync of
  *	    @buf there.
@@ -596,7 +604,7 @@ void smc_buf_unmap(struct smc_buf *buf, struct smc_wr *wr, unsigned int link)
 	if (!map.mr)
 		return;
 	memset(&buf->map[link], 0, sizeof(map));
-	smc_buf_map_free(&map, wr);
+	smc_buf_map_free(buf, &map, wr);
 }
 
 /**
@@ -645,7 +653,7 @@ void smc_buf_pool_unmap(struct smc_buf_pool *pool, struct smc_wr *wr,
 		}
 		spin_unlock_bh(&pool->lock);
 		if (map.mr)
-			smc_buf_map_free(&map, wr);
+			smc_buf_map_free(buf, &map, wr);
 	} while (map.mr);
 }
 
@@ -781,6 +789,8 @@ void smc_buf_free(struct smc_buf *buf)
 	if (!buf)
 		return;
 	/* A leak is better than memory that the device can reach when it is reused. */
+	if (READ_ONCE(buf->is_kept))
+		return;
 	for (link = 0; link < SMC_LINKS_MAX; link++)
 		if (WARN_ON_ONCE(buf->map[link].mr))
 			return;

@@ -58,6 +58,7 @@ struct smc_buf_map {
  * @used: bit i for element index i + 1
  * @is_ready: the peer knows it on every link, elements may be handed out
  * @is_announced: announced to the peer and confirmed, or from first contact; under lgr->lock
+ * @is_kept: a device may use it for good: smc_buf_free() keeps the memory
  * @idle_since: jiffies when the last element in use was given back or lost
  * @map: by link index
  * @dirty: by element: how many of its first bytes may hold data of an earlier connection
@@ -76,6 +77,7 @@ struct smc_buf {
 	DECLARE_BITMAP(used, SMC_BUF_MAX_ELEMS);
 	bool is_ready;
 	bool is_announced;
+	bool is_kept;
 	unsigned long idle_since;
 	struct smc_buf_map map[SMC_LINKS_MAX];
 	u32 dirty[];

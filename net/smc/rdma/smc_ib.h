@@ -33,6 +33,7 @@ enum smc_ib_count {
 	SMC_IB_SLOT_WAITS,	/* connections that waited for a send slot */
 	SMC_IB_TX_ERRORS,	/* completions in error; flushed ones do not count */
 	SMC_IB_RX_ERRORS,
+	SMC_IB_LEAKS,		/* objects that the device did not give up: their memory is kept */
 	SMC_IB_NR_COUNTS
 };
 

@@ -996,22 +996,52 @@ static int smc_wr_post_recvs(struct smc_wr *wr)
 	return smc_wr_refill(wr);
 }
 
-static void smc_wr_destroy_qp(struct smc_wr *wr)
+/* Without success the device may still use what the queue pair names. */
+static int smc_wr_destroy_qp(struct smc_wr *wr)
 {
-	if (wr->qp)
-		ib_destroy_qp(wr->qp);
-	wr->qp = NULL;
+	int rc = wr->qp ? ib_destroy_qp(wr->qp) : 0;
+
+	if (!rc)
+		wr->qp = NULL;
+	return rc;
 }
 
+/**
+ * smc_wr_note_leak() - count and log an object that the device does not give up
+ * @wr: the queues
+ * @what: the object
+ * @error: the result of the verb
+ *
+ * Memory that it may use is kept for good.
+ *
+ * Context: Any context.
+ */
+void smc_wr_note_leak(struct smc_wr *wr, const char *what, int error)
+{
+	smc_ib_count_shared(&wr->counts, SMC_IB_LEAKS);
+	pr_warn_ratelimited("smc: %s does not give up a %s: error %d\n", wr->dev_name, what, error);
+}
+
+/* Frees all that the device gave up. */
 static void smc_wr_release(struct smc_wr *wr)
 {
-	smc_wr_destroy_qp(wr);
+	int rc = smc_wr_destroy_qp(wr);
+
 	/* softirqs and readers of RCU may still be asking for events */
 	synchronize_rcu();
-	smc_wr_destroy_cqs(wr);
-	ib_dealloc_pd(wr->pd);
-	smc_wr_unmap(wr, wr->nr_pages);
-	smc_wr_free(wr);
+	if (rc) {
+		smc_wr_note_leak(wr, "queue pair", rc);
+		/* events of the queue pair find @wr and these functions */
+		set_bit(SMC_WR_IS_KEPT, &wr->flags);
+		__module_get(THIS_MODULE);
+	} else {
+		smc_wr_destroy_cqs(wr);
+		/* a memory region that could not be deregistered uses it */
+		if (!atomic_read(&wr->pd->usecnt))
+			ib_dealloc_pd(wr->pd);
+		smc_wr_unmap(wr, wr->nr_pages);
+		smc_wr_free(wr);
+	}
 	smc_ib_end_counts(&wr->end, &wr->counts);
 	smc_ib_end_put(&wr->end);
 }
@@ -1343,7 +1373,8 @@ void smc_wr_stop(struct smc_wr *wr)
  *	back, no caller is in smc_wr_register()
  *
  * The names of the link stay readable: @wr->qpn, @wr->dev_name and all of @wr->end but
- * the device.
+ * the device. If the device does not give up the queue pair, SMC_WR_IS_KEPT is set: what that may
+ * use is kept for good, and @wr must be, too.
  *
  * Context: Process context, may sleep. Expects no lock held.
  */

@@ -205,6 +205,7 @@ enum smc_wr_flag {
 	SMC_WR_IS_REPORTED,		/* ops->broken was called, or must not be any more */
 	SMC_WR_IS_REFUSED,		/* the device has refused a change of state */
 	SMC_WR_IS_AWAITED,		/* completions of sends cause events, see smc_wr_await() */
+	SMC_WR_IS_KEPT,			/* the device did not give up the queue pair */
 };
 
 /**
@@ -311,5 +312,6 @@ int smc_wr_register(struct smc_wr *wr, struct ib_mr *mr, int access);
 void smc_wr_reg_put(struct smc_wr_reg *reg);
 void smc_wr_reg_complete(struct smc_wr_reg *reg, enum ib_wc_status status);
 void smc_wr_report(struct smc_wr *wr, enum smc_wr_fault fault);
+void smc_wr_note_leak(struct smc_wr *wr, const char *what, int error);
 
 #endif /* SMC_WR_H */

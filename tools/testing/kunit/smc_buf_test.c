@@ -7,6 +7,7 @@
 #include <linux/dma-map-ops.h>
 #include <linux/iommu.h>
 #include <linux/prandom.h>
+#include <rdma/ib_verbs.h>
 
 /* The results of a device and its IOMMU. */
 static struct {
@@ -14,6 +15,8 @@ static struct {
 	bool is_coherent;
 	bool has_iommu;
 	phys_addr_t phys;
+	int dereg_rc;
+	unsigned int nr_unmapped;
 } dma_says;
 
 static bool said_need_sync(struct device *dev, dma_addr_t addr)
@@ -36,6 +39,13 @@ static phys_addr_t said_phys(struct iommu_domain *domain, dma_addr_t addr)
 	return dma_says.phys;
 }
 
+static int said_dereg(struct ib_mr *mr)
+{
+	return dma_says.dereg_rc;
+}
+
+#define ib_dereg_mr			said_dereg
+#define ib_dma_unmap_sgtable_attrs(...)	((void)dma_says.nr_unmapped++)
 #define dma_need_sync			said_need_sync
 #define dev_is_dma_coherent		said_coherent
 #define iommu_get_domain_for_dev	said_domain
@@ -860,6 +870,52 @@ static void with_its_last_link_an_rmb_is_forgotten(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_rtoken_set(rt, 0, 0, 0x13, 0x1000), 0);
 }
 
+/* A region of the pool's size that is mapped on a link. */
+static struct smc_buf *mapped_region(struct kunit *test, struct smc_buf_pool *pool)
+{
+	static struct ib_mr mr;
+	struct smc_buf *buf;
+
+	buf = smc_buf_alloc(pool, UNIT, PAGES(UNIT));
+	KUNIT_ASSERT_FALSE(test, IS_ERR(buf));
+	buf->map[0].mr = &mr;
+	return buf;
+}
+
+static void memory_is_kept_with_a_key_that_the_device_keeps(struct kunit *test)
+{
+	struct smc_wr *wr = kunit_kzalloc(test, sizeof(*wr), GFP_KERNEL);
+	struct smc_buf_pool *pool = new_pool(test, SMC_BUF_RMB);
+	long pages = atomic_long_read(&smc_buf_pages);
+	static struct smc_ib_dev dev;
+	struct smc_buf *buf;
+
+	KUNIT_ASSERT_NOT_NULL(test, wr);
+	wr->end.dev = &dev;
+	dma_says.nr_unmapped = 0;
+	buf = mapped_region(test, pool);
+	smc_buf_unmap(buf, wr, 0);
+	KUNIT_EXPECT_EQ(test, dma_says.nr_unmapped, 1);
+	smc_buf_free(buf);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&smc_buf_pages), pages);
+	KUNIT_EXPECT_EQ(test, atomic64_read(&wr->counts.nr[SMC_IB_LEAKS]), 0);
+
+	dma_says.dereg_rc = -EIO;
+	buf = mapped_region(test, pool);
+	smc_buf_unmap(buf, wr, 0);
+	dma_says.dereg_rc = 0;
+	KUNIT_EXPECT_EQ(test, dma_says.nr_unmapped, 1);
+	KUNIT_EXPECT_EQ(test, atomic64_read(&wr->counts.nr[SMC_IB_LEAKS]), 1);
+	/* another link may have this place */
+	KUNIT_EXPECT_NULL(test, buf->map[0].mr);
+	smc_buf_free(buf);
+	KUNIT_ASSERT_EQ(test, atomic_long_read(&smc_buf_pages), pages + PAGES(UNIT));
+	/* the device of this case gives it up in the end */
+	buf->is_kept = false;
+	smc_buf_free(buf);
+	smc_buf_pool_free(pool);
+}
+
 static struct kunit_case cases[] = {
 	KUNIT_CASE(rmb_02_each_rmb_has_twice_the_elements),
 	KUNIT_CASE(rmb_03_sizes_grow_by_themselves),
@@ -896,6 +952,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(a_token_set_again_stays_in_its_place),
 	KUNIT_CASE(rmb_01_the_peer_has_255_rmbs),
 	KUNIT_CASE(with_its_last_link_an_rmb_is_forgotten),
+	KUNIT_CASE(memory_is_kept_with_a_key_that_the_device_keeps),
 	{}
 };
 

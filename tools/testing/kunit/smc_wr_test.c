@@ -308,6 +308,30 @@ static void all_is_freed_that_the_device_gives_up(struct kunit *test)
 	wr_lab->wr.slots = NULL;
 	smc_wr_destroy(&wr_lab->wr);
 	KUNIT_EXPECT_EQ(test, wr_lab->nr_kept, 0);
+	KUNIT_EXPECT_EQ(test, atomic64_read(&wr_lab->wr.counts.nr[SMC_IB_LEAKS]), 0);
+}
+
+static void what_a_queue_pair_may_use_is_kept_with_it(struct kunit *test)
+{
+	wr_lab->nr_due = 1;
+	wr_lab->destroy_rc = -EBUSY;
+	wr_end(test);
+	smc_wr_destroy(&wr_lab->wr);
+	KUNIT_EXPECT_TRUE(test, test_bit(SMC_WR_IS_KEPT, &wr_lab->wr.flags));
+	module_put(THIS_MODULE);
+	KUNIT_EXPECT_EQ(test, wr_lab->nr_kept, 4);
+	KUNIT_EXPECT_EQ(test, atomic64_read(&wr_lab->wr.counts.nr[SMC_IB_LEAKS]), 1);
+}
+
+/* The memory region is counted by smc_buf.c. */
+static void a_protection_domain_is_kept_for_a_memory_region(struct kunit *test)
+{
+	wr_lab->nr_due = 1;
+	atomic_set(&wr_lab->pd.usecnt, 1);
+	wr_end(test);
+	wr_lab->wr.slots = NULL;
+	smc_wr_destroy(&wr_lab->wr);
+	KUNIT_EXPECT_EQ(test, wr_lab->nr_kept, 1);
 }
 
 static void a_fault_of_a_completion_queue_is_reported(struct kunit *test)
@@ -388,6 +412,8 @@ static struct kunit_case wr_cases[] = {
 	KUNIT_CASE(a_stop_waits_for_a_limited_time),
 	KUNIT_CASE(a_stop_takes_messages_of_a_device_that_refuses_posts),
 	KUNIT_CASE(all_is_freed_that_the_device_gives_up),
+	KUNIT_CASE(what_a_queue_pair_may_use_is_kept_with_it),
+	KUNIT_CASE(a_protection_domain_is_kept_for_a_memory_region),
 	KUNIT_CASE(a_fault_of_a_completion_queue_is_reported),
 	KUNIT_CASE(ka_05_sends_that_never_complete_are_reported),
 	KUNIT_CASE(a_port_without_carrier_ends_the_link_at_once),

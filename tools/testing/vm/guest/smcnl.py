@@ -23,7 +23,7 @@ def plain(**lists):
     return {n: kind for kind, numbers in lists.items() for n in numbers}
 
 
-COUNTS = plain(u64=range(1, 11))
+COUNTS = plain(u64=range(1, 12))
 SIZES, RINGS = plain(u64=range(1, 10)), plain(u64=range(1, 8))
 PORT = plain(u8=(1, 4, 5), text=(2,), u32=(3, 6))
 DEVICE = {**plain(u32=(1, 3), u8=(2,), u16=(4, 5, 6), text=(7, 10)), 8: PORT, 9: PORT, 64: COUNTS}

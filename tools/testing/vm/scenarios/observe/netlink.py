@@ -32,7 +32,7 @@ KNOWN = {
 }
 HW = "/sys/class/infiniband/{}/ports/1/hw_counters/rdma_sends"
 (TX_BYTES, RX_BYTES, TX_MSGS, RX_MSGS, RETRIES, TX_CLOSED, RX_CLOSED, WAITS, TX_ERRORS,
- RX_ERRORS) = range(1, 11)
+ RX_ERRORS, LEAKS) = range(1, 12)
 
 
 def complete(h, number, nest):
@@ -143,7 +143,7 @@ def ends(h, port, is_server, n_out, n_in):
         h.equal(count[RX_BYTES], n_in, "bytes that the link received")
         # the path probe is a WRITE, too
         h.check(n_out <= count[TX_BYTES] <= n_out + 8192, f"bytes written: {count}")
-        h.equal((count[TX_ERRORS], count[RX_ERRORS], count[RETRIES]), (0, 0, 0), "errors")
+        h.equal([count[i] for i in (TX_ERRORS, RX_ERRORS, RETRIES, LEAKS)], [0] * 4, "errors")
         h.check(now["group"][76] == count, f"{now['group'][76]} of the only link {count}")
         h.equal((now["device"][2], now["device"][8][6]), (1, 1), "links of the device")
         link, group = now["link"], now["group"]
