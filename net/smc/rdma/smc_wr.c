@@ -39,16 +39,12 @@
 #include "proto/smc_wire.h"
 #include "rdma/smc_fault.h"
 #include "rdma/smc_wr.h"
+#include "rdma/smc_wr_mem.h"
 
 #define SMC_WR_BUDGET		256	/* completions handled in a row, as the core does */
 #define SMC_WR_TICK		(HZ / 10)
 
-#define SMC_WR_TX_STRIDE	64	/* between messages in pages, after ... */
-#define SMC_WR_TX_LONG		(SMC_WR_CTRL_SLOTS * SMC_WR_LONG_LEN) /* ... the long ones */
 #define SMC_WR_MSG_SGE		2	/* a slot's message, and slot->more */
-#define SMC_WR_MIN_DATA_SLOTS	4
-#define SMC_WR_PER_SLOT		(SMC_WR_MAX_WRITES + 1)
-#define SMC_WR_DRAIN		1	/* work request behind all others, smc_wr_flush() */
 #define SMC_WR_FLUSH_TIMEOUT	(2 * HZ)
 #define SMC_WR_FLUSH_STEP_US	100
 #define SMC_WR_GID_GRACE	(2 * HZ)
@@ -57,11 +53,6 @@
 #define SMC_WR_STALL_CHECKS	8
 #define SMC_WR_STALL_BYTES	32768	/* a path that moves so much per check is only slow */
 
-static_assert(SMC_WR_TX_STRIDE >= SMC_WR_MSG_LEN);
-/* no message lies in two pages */
-static_assert(PAGE_SIZE % SMC_WR_TX_STRIDE == 0 && PAGE_SIZE % SMC_WR_LONG_LEN == 0);
-static_assert(SMC_WR_TX_LONG % SMC_WR_TX_STRIDE == 0 && PAGE_SIZE % SMC_WR_RECV_LEN == 0);
-static_assert(SMC_WR_RECV_MAX - SMC_WR_RECV_LEN <= PAGE_SIZE);
 static_assert(SMC_WR_MSG_SGE <= SMC_WR_MIN_SGE);
 static_assert(SMC_WR_MSG_LEN == SMC_LLC_LEN && SMC_WR_MSG_LEN == SMC_CDC_LEN);
 static_assert(sizeof(struct smc_llc_add_link_v2_wire) +
@@ -771,143 +762,6 @@ int smc_wr_post(struct smc_wr_slot *slot)
 	return rc;
 }
 
-/* Where the message of a slot lies in the pages of messages. */
-static unsigned int smc_wr_tx_offset(unsigned int slot)
-{
-	if (slot < SMC_WR_CTRL_SLOTS)
-		return slot * SMC_WR_LONG_LEN;
-	return SMC_WR_TX_LONG + (slot - SMC_WR_CTRL_SLOTS) * SMC_WR_TX_STRIDE;
-}
-
-/* Queue sizes that the device supports. */
-static int smc_wr_size(struct smc_wr *wr, const struct ib_device_attr *attrs,
-		       const struct smc_wr_depth *depth)
-{
-	int room = min(attrs->max_qp_wr, attrs->max_cqe) - SMC_WR_DRAIN;
-	int slots = (room - SMC_WR_REGS) / SMC_WR_PER_SLOT;
-	int sends = max_t(int, depth->nr_sends, SMC_WR_MIN_DATA_SLOTS);
-
-	if (attrs->max_send_sge < SMC_WR_MIN_SGE ||
-	    attrs->max_recv_sge < SMC_WR_RECV_SGE ||
-	    !attrs->max_fast_reg_page_list_len ||
-	    slots < SMC_WR_CTRL_SLOTS + SMC_WR_MIN_DATA_SLOTS)
-		return -EOPNOTSUPP;
-	wr->nr_slots = min(slots, SMC_WR_CTRL_SLOTS + sends);
-	wr->nr_recvs = min_t(unsigned int, room, depth->nr_recvs);
-	wr->page_tx = SMC_WR_PAGE_RECV +
-		      DIV_ROUND_UP(wr->nr_recvs * SMC_WR_RECV_LEN, PAGE_SIZE);
-	wr->nr_pages = wr->page_tx + DIV_ROUND_UP(smc_wr_tx_offset(wr->nr_slots), PAGE_SIZE);
-	wr->max_sge = min(attrs->max_send_sge, SMC_WR_MAX_SGE);
-	wr->max_pages = attrs->max_fast_reg_page_list_len;
-	return 0;
-}
-
-static int smc_wr_alloc(struct smc_wr *wr)
-{
-	unsigned int i;
-
-	wr->slots = kvcalloc(wr->nr_slots, sizeof(*wr->slots), GFP_KERNEL);
-	wr->recvs = kvcalloc(wr->nr_recvs, sizeof(*wr->recvs), GFP_KERNEL);
-	wr->page = kcalloc(wr->nr_pages, sizeof(*wr->page), GFP_KERNEL);
-	if (!wr->slots || !wr->recvs || !wr->page)
-		return -ENOMEM;
-	for (i = 0; i < wr->nr_pages; i++) {
-		wr->page[i].cpu = (u8 *)get_zeroed_page(GFP_KERNEL);
-		if (!wr->page[i].cpu)
-			return -ENOMEM;
-	}
-	return 0;
-}
-
-/* Also after smc_wr_alloc() has failed half way. */
-static void smc_wr_free(struct smc_wr *wr)
-{
-	unsigned int i;
-
-	for (i = 0; wr->page && i < wr->nr_pages; i++)
-		free_page((unsigned long)wr->page[i].cpu);
-	kfree(wr->page);
-	kvfree(wr->recvs);
-	kvfree(wr->slots);
-}
-
-static enum dma_data_direction smc_wr_page_dir(const struct smc_wr *wr, unsigned int page)
-{
-	return page >= wr->page_tx ? DMA_TO_DEVICE : DMA_FROM_DEVICE;
-}
-
-static void smc_wr_unmap(struct smc_wr *wr, unsigned int nr_pages)
-{
-	unsigned int i;
-
-	for (i = 0; i < nr_pages; i++)
-		ib_dma_unmap_single(wr->end.dev->ibdev, wr->page[i].dma, PAGE_SIZE,
-				    smc_wr_page_dir(wr, i));
-}
-
-static int smc_wr_map(struct smc_wr *wr)
-{
-	struct ib_device *ibdev = wr->end.dev->ibdev;
-	unsigned int i;
-
-	for (i = 0; i < wr->nr_pages; i++) {
-		wr->page[i].dma = ib_dma_map_single(ibdev, wr->page[i].cpu, PAGE_SIZE,
-						    smc_wr_page_dir(wr, i));
-		if (ib_dma_mapping_error(ibdev, wr->page[i].dma)) {
-			smc_wr_unmap(wr, i);
-			return -ENOMEM;
-		}
-	}
-	return 0;
-}
-
-static void smc_wr_lay_out(struct smc_wr *wr)
-{
-	unsigned int i;
-
-	for (i = 0; i < wr->nr_slots; i++) {
-		struct smc_wr_slot *slot = &wr->slots[i];
-		unsigned int off = smc_wr_tx_offset(i);
-		const struct smc_wr_page *page = &wr->page[wr->page_tx + off / PAGE_SIZE];
-
-		slot->room = i < SMC_WR_CTRL_SLOTS ? SMC_WR_LONG_LEN : SMC_WR_MSG_LEN;
-		slot->cqe.done = smc_wr_send_done;
-		slot->write_cqe.done = smc_wr_write_done;
-		slot->wr = wr;
-		slot->class = i < SMC_WR_CTRL_SLOTS ? SMC_WR_CTRL : SMC_WR_DATA;
-		slot->msg = page->cpu + off % PAGE_SIZE;
-		slot->msg_dma = page->dma + off % PAGE_SIZE;
-		list_add_tail(&slot->node, &wr->free[slot->class]);
-		wr->nr_free[slot->class]++;
-	}
-	for (i = 0; i < wr->nr_recvs; i++) {
-		struct smc_wr_recv *recv = &wr->recvs[i];
-		unsigned int off = i * SMC_WR_RECV_LEN;
-		const struct smc_wr_page *page = &wr->page[SMC_WR_PAGE_RECV + off / PAGE_SIZE];
-
-		recv->cqe.done = smc_wr_recv_done;
-		recv->wr = wr;
-		recv->msg = page->cpu + off % PAGE_SIZE;
-		recv->rwr.wr_cqe = &recv->cqe;
-		recv->rwr.sg_list = recv->sge;
-		recv->rwr.num_sge = SMC_WR_RECV_SGE;
-		recv->sge[0].addr = page->dma + off % PAGE_SIZE;
-		recv->sge[0].length = SMC_WR_RECV_LEN;
-		recv->sge[1].addr = wr->page[SMC_WR_PAGE_MORE].dma;
-		recv->sge[1].length = SMC_WR_RECV_MAX - SMC_WR_RECV_LEN;
-	}
-}
-
-static u32 smc_wr_send_depth(const struct smc_wr *wr)
-{
-	return wr->nr_slots * SMC_WR_PER_SLOT + SMC_WR_REGS + SMC_WR_DRAIN;
-}
-
-static u32 smc_wr_recv_depth(const struct smc_wr *wr)
-{
-	return wr->nr_recvs + SMC_WR_DRAIN;
-}
-
 /*
  * As deep as the queue: a flushed queue pair may complete unsignalled requests, too. The core's own
  * completion queues (ib_alloc_cq()) ask for an event with each completion.
@@ -924,10 +778,10 @@ static int smc_wr_create_cqs(struct smc_wr *wr)
 {
 	u32 vector = smc_ib_next_vector(&wr->end);
 
-	wr->send_cq = smc_wr_create_cq(wr, smc_wr_send_depth(wr), vector);
+	wr->send_cq = smc_wr_create_cq(wr, smc_wr_mem_send_depth(wr), vector);
 	if (IS_ERR(wr->send_cq))
 		return PTR_ERR(wr->send_cq);
-	wr->recv_cq = smc_wr_create_cq(wr, smc_wr_recv_depth(wr), vector);
+	wr->recv_cq = smc_wr_create_cq(wr, smc_wr_mem_recv_depth(wr), vector);
 	if (!IS_ERR(wr->recv_cq))
 		return 0;
 	ib_destroy_cq(wr->send_cq);
@@ -948,8 +802,8 @@ static int smc_wr_try_qp(struct smc_wr *wr, u32 max_inline)
 		.send_cq = wr->send_cq,
 		.recv_cq = wr->recv_cq,
 		.cap = {
-			.max_send_wr = smc_wr_send_depth(wr),
-			.max_recv_wr = smc_wr_recv_depth(wr),
+			.max_send_wr = smc_wr_mem_send_depth(wr),
+			.max_recv_wr = smc_wr_mem_recv_depth(wr),
 			.max_send_sge = wr->max_sge,
 			.max_recv_sge = SMC_WR_RECV_SGE,
 			.max_inline_data = max_inline,
@@ -982,6 +836,18 @@ static int smc_wr_create_qp(struct smc_wr *wr)
 		wr->max_sge = SMC_WR_MIN_SGE;
 	}
 	return rc;
+}
+
+static void smc_wr_set_handlers(struct smc_wr *wr)
+{
+	unsigned int i;
+
+	for (i = 0; i < wr->nr_slots; i++) {
+		wr->slots[i].cqe.done = smc_wr_send_done;
+		wr->slots[i].write_cqe.done = smc_wr_write_done;
+	}
+	for (i = 0; i < wr->nr_recvs; i++)
+		wr->recvs[i].cqe.done = smc_wr_recv_done;
 }
 
 static int smc_wr_post_recvs(struct smc_wr *wr)
@@ -1039,8 +905,7 @@ static void smc_wr_release(struct smc_wr *wr)
 		/* a memory region that could not be deregistered uses it */
 		if (!atomic_read(&wr->pd->usecnt))
 			ib_dealloc_pd(wr->pd);
-		smc_wr_unmap(wr, wr->nr_pages);
-		smc_wr_free(wr);
+		smc_wr_mem_put(wr);
 	}
 	smc_ib_end_counts(&wr->end, &wr->counts);
 	smc_ib_end_put(&wr->end);
@@ -1081,21 +946,14 @@ int smc_wr_create(struct smc_wr *wr, const struct smc_ib_end *end,
 	smc_ib_begin_counts(end, &wr->counts);
 	strscpy(wr->dev_name, end->dev->ibdev->name, sizeof(wr->dev_name));
 
-	rc = smc_wr_size(wr, &end->dev->ibdev->attrs, depth);
+	rc = smc_wr_mem_get(wr, depth);
 	if (rc)
 		goto put_end;
-	rc = smc_wr_alloc(wr);
-	if (rc)
-		goto free_mem;
-	rc = smc_wr_map(wr);
-	if (rc)
-		goto free_mem;
-	smc_wr_lay_out(wr);
-
+	smc_wr_set_handlers(wr);
 	wr->pd = ib_alloc_pd(end->dev->ibdev, 0);
 	if (IS_ERR(wr->pd)) {
 		rc = PTR_ERR(wr->pd);
-		goto unmap;
+		goto put_mem;
 	}
 	rc = smc_wr_create_cqs(wr);
 	if (rc)
@@ -1127,10 +985,8 @@ destroy_cqs:
 	smc_wr_destroy_cqs(wr);
 dealloc_pd:
 	ib_dealloc_pd(wr->pd);
-unmap:
-	smc_wr_unmap(wr, wr->nr_pages);
-free_mem:
-	smc_wr_free(wr);
+put_mem:
+	smc_wr_mem_put(wr);
 put_end:
 	smc_ib_end_counts(&wr->end, &wr->counts);
 	smc_ib_end_put(&wr->end);
