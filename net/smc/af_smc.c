@@ -24,6 +24,7 @@
 #include "rdma/smc_path.h"
 #include "rdma/smc_peer.h"
 #include "rdma/smc_pnet.h"
+#include "rdma/smc_unfit.h"
 #include "group/smc_cdc.h"
 #include "group/smc_core.h"
 #include "group/smc_link.h"
@@ -182,13 +183,16 @@ static bool smc_is_unconnected(const struct socket *sock)
 }
 
 /* Expects no socket lock. A race with another call costs a missed offer or a Decline. */
-static bool smc_may_reach(const struct socket *sock, const struct sockaddr *addr, int addr_len)
+static enum smc_decline smc_reach(const struct socket *sock, const struct sockaddr *addr,
+				  int addr_len)
 {
 	struct in6_addr peer;
 	u16 port;
 
-	return addr_len >= (int)sizeof(addr->sa_family) && smc_is_unconnected(sock) &&
-	       smc_read_peer(addr, addr_len, &peer, &port) && smc_path_may_reach(sock->sk, addr);
+	if (addr_len < (int)sizeof(addr->sa_family) || !smc_is_unconnected(sock) ||
+	    !smc_read_peer(addr, addr_len, &peer, &port))
+		return SMC_DECLINE_NOSMCRDEV;
+	return smc_path_reach(sock->sk, addr);
 }
 
 static enum smc_decline smc_check_offer(struct smc_sock *smc, const struct sockaddr *addr,
@@ -205,7 +209,7 @@ static enum smc_decline smc_check_offer(struct smc_sock *smc, const struct socka
 		return SMC_DECLINE_NONE;
 	reason = smc_policy_apply(smc->sk, SMC_POLICY_CONNECT, &peer, port);
 	return reason != SMC_DECLINE_NONE ? reason :
-	       smc_hs_may_offer(smc, addr, &peer, smc->may_reach);
+	       smc_hs_may_offer(smc, addr, &peer, smc->reach);
 }
 
 static void smc_choose_offer(struct smc_sock *smc, const struct sockaddr *addr, int addr_len)
@@ -324,12 +328,12 @@ static int smc_connect(struct socket *sock, SMC_SOCKADDR *addr, int addr_len, in
 	const struct sockaddr *peer = (const struct sockaddr *)addr;
 	struct sock *sk = sock->sk;
 	struct smc_sock *smc;
-	bool may_reach;
+	enum smc_decline reach;
 	long timeo;
 	int rc, err;
 
 	guard(smc_call)(sk);
-	may_reach = smc_may_reach(sock, peer, addr_len);
+	reach = smc_reach(sock, peer, addr_len);
 	smc_option_prepare_connect(sk, addr, addr_len);
 again:
 	smc = smc_lock(sk);
@@ -351,7 +355,7 @@ again:
 		/* also while listen() is under way */
 		rc = -EISCONN;
 	} else if (smc->phase == SMC_PHASE_IDLE) {
-		smc->may_reach = may_reach;
+		smc->reach = reach;
 		/* without waiting; or the status of an attempt that is under way */
 		rc = __inet_stream_connect(sock, addr, addr_len, flags | O_NONBLOCK, 0);
 	}
@@ -1111,9 +1115,12 @@ static int __init smc_init(void)
 	rc = smc_ib_init();
 	if (rc)
 		goto out_sock;
-	rc = smc_mtu_init();
+	rc = smc_unfit_init();
 	if (rc)
 		goto out_ib;
+	rc = smc_mtu_init();
+	if (rc)
+		goto out_unfit;
 	rc = smc_tcp_init(smc_take_over);
 	if (rc)
 		goto out_mtu;
@@ -1153,6 +1160,8 @@ out_tcp:
 	smc_tcp_exit();
 out_mtu:
 	smc_mtu_exit();
+out_unfit:
+	smc_unfit_exit();
 out_ib:
 	smc_ib_exit();
 out_sock:
@@ -1192,6 +1201,7 @@ static void __exit smc_exit(void)
 	smc_lgr_wait_none(NULL);
 	smc_core_exit();
 	smc_mtu_exit();
+	smc_unfit_exit();
 	smc_ib_exit();
 	smc_sock_exit();
 	smc_mem_exit();

@@ -15,6 +15,7 @@
 #include <linux/ethtool.h>
 #include <linux/sockios.h>
 #include <net/if.h>
+#include <netlink/attr.h>
 #include <netinet/in.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -229,19 +230,78 @@ static bool check_port(struct check *check, const char *device, int port)
 	return true;
 }
 
+/* RDMA devices that cannot carry SMC */
+struct unfit {
+	struct check *check;
+	bool found;			/* one belongs to the interface */
+	char names[16][IF_NAMESIZE * 4];
+	size_t nr;
+};
+
+static bool is_at_interface(const struct check *check, const struct nlattr *port)
+{
+	char name[IF_NAMESIZE];
+
+	return if_indextoname(fields_number(port, SMC_NLA_DEV_PORT_NETDEV), name) &&
+	       is_below(name, check->interface, 0);
+}
+
+static int check_unfit(int cmd, struct nlattr **tb, void *arg)
+{
+	struct nlattr *in[FIELD_MAX + 1] = { 0 };
+	struct unfit *unfit = arg;
+	char *name;
+
+	(void)cmd;
+	if (!tb[SMC_GEN_DEV_SMCR] || unfit->nr == ARRAY_SIZE(unfit->names) ||
+	    nla_parse_nested(in, FIELD_MAX, tb[SMC_GEN_DEV_SMCR], NULL) < 0 ||
+	    !in[SMC_NLA_DEV_IB_NAME] || !in[SMC_NLA_DEV_UNFIT])
+		return 0;
+	name = unfit->names[unfit->nr++];
+	nla_strlcpy(name, in[SMC_NLA_DEV_IB_NAME], sizeof(unfit->names[0]));
+	if (!is_at_interface(unfit->check, in[SMC_NLA_DEV_PORT]) &&
+	    !is_at_interface(unfit->check, in[SMC_NLA_DEV_PORT2]))
+		return 0;
+	unfit->found = true;
+	verdict(unfit->check, WRONG, "RDMA", "another adapter, or another mode of this one",
+		"%s cannot carry SMC: %.*s", name, nla_len(in[SMC_NLA_DEV_UNFIT]),
+		(char *)nla_data(in[SMC_NLA_DEV_UNFIT]));
+	return 0;
+}
+
+static bool is_unfit(const struct unfit *unfit, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < unfit->nr; i++)
+		if (!strcmp(unfit->names[i], name))
+			return true;
+	return false;
+}
+
+static const char *say_nothing(int cmd, int err)
+{
+	(void)cmd;
+	(void)err;
+	return "";
+}
+
 static void check_device(struct check *check)
 {
+	struct unfit unfit = { .check = check };
 	DIR *dir = opendir(IB_DIR);
 	struct dirent *entry;
-	bool found = false;
 	int port;
 
+	genl_ask(SMC_GENL_FAMILY_NAME, SMC_NETLINK_DUMP_UNFIT, NULL, check_unfit, &unfit,
+		 say_nothing);
 	while (dir && (entry = readdir(dir)))
 		for (port = 1; *entry->d_name != '.' && port <= 2; port++)
-			found |= check_port(check, entry->d_name, port);
+			unfit.found |= !is_unfit(&unfit, entry->d_name) &&
+				       check_port(check, entry->d_name, port);
 	if (dir)
 		closedir(dir);
-	if (!found)
+	if (!unfit.found)
 		verdict(check, WRONG, "RDMA", "an adapter with RoCE, or a PNETID: see smc pnet",
 			"no RDMA device at %s", check->interface);
 }

@@ -154,6 +154,7 @@ static const struct field device_fields[] = {
 	COUNTS(SMC_NLA_DEV_COUNTS, "TX-BYTES", SMC_NLA_COUNT_TX_BYTES),
 	COUNTS(SMC_NLA_DEV_COUNTS, "RX-BYTES", SMC_NLA_COUNT_RX_BYTES),
 	{ SMC_NLA_DEV_COUNTS, "counts", .kind = FIELD_NEST, .inner = counts },
+	{ SMC_NLA_DEV_UNFIT, "unfit", "UNFIT", 5, .kind = FIELD_TEXT },
 	{ }
 };
 
@@ -163,6 +164,7 @@ struct dump {
 	int nest;			/* messages without it are not meant */
 	const struct field *fields;
 	struct json *json;		/* NULL: a table */
+	int more;			/* command for more of such messages, or 0 */
 };
 
 static int print_message(int cmd, struct nlattr **tb, void *arg)
@@ -182,6 +184,14 @@ static int print_message(int cmd, struct nlattr **tb, void *arg)
 	return ferror(stdout);
 }
 
+/* Other modules do not know the command for more. */
+static const char *say_nothing(int cmd, int err)
+{
+	(void)cmd;
+	(void)err;
+	return "";
+}
+
 static int print_dump(struct dump dump, bool as_json)
 {
 	struct json json = { .file = stdout };
@@ -195,6 +205,8 @@ static int print_dump(struct dump dump, bool as_json)
 		fields_head(dump.fields);
 	}
 	err = genl_ask(SMC_GENL_FAMILY_NAME, dump.cmd, NULL, print_message, &dump, NULL);
+	if (!err && dump.more)
+		genl_ask(SMC_GENL_FAMILY_NAME, dump.more, NULL, print_message, &dump, say_nothing);
 	if (as_json) {
 		json_close(&json, ']');
 		json_close(&json, '}');
@@ -211,7 +223,7 @@ static int print_dump(struct dump dump, bool as_json)
 int cmd_groups(const struct args *args)
 {
 	return print_dump((struct dump){ "groups", SMC_NETLINK_GET_LGR_SMCR, SMC_GEN_LGR_SMCR,
-					 group_fields, NULL }, args->option['j']);
+					 group_fields, NULL, 0 }, args->option['j']);
 }
 
 /**
@@ -223,7 +235,7 @@ int cmd_groups(const struct args *args)
 int cmd_links(const struct args *args)
 {
 	return print_dump((struct dump){ "links", SMC_NETLINK_GET_LINK_SMCR, SMC_GEN_LINK_SMCR,
-					 link_fields, NULL }, args->option['j']);
+					 link_fields, NULL, 0 }, args->option['j']);
 }
 
 /**
@@ -235,11 +247,11 @@ int cmd_links(const struct args *args)
 int peer_stats(bool as_json)
 {
 	return print_dump((struct dump){ "peers", SMC_NETLINK_GET_PEER_STATS, SMC_GEN_PEER_STATS,
-					 peer_fields, NULL }, as_json);
+					 peer_fields, NULL, 0 }, as_json);
 }
 
 /**
- * cmd_devices() - list the RDMA devices that SMC knows
+ * cmd_devices() - list the RDMA devices, and why one does not serve
  * @args: option j for JSON
  *
  * Return: exit status.
@@ -247,7 +259,7 @@ int peer_stats(bool as_json)
 int cmd_devices(const struct args *args)
 {
 	return print_dump((struct dump){ "devices", SMC_NETLINK_GET_DEV_SMCR, SMC_GEN_DEV_SMCR,
-					 device_fields, NULL }, args->option['j']);
+					 device_fields, NULL, SMC_NETLINK_DUMP_UNFIT }, args->option['j']);
 }
 
 static int add_link(int cmd, struct nlattr **tb, void *arg)

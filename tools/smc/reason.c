@@ -48,6 +48,7 @@ static const struct reason {
 	REASON(POLICY, "the policy of the network namespace says TCP"),
 	REASON(DRAIN, "the module is being drained, see `smc drain`"),
 	REASON(LGRLIMIT, "too many link groups, with this peer or on this host"),
+	REASON(UNFIT, "no RDMA device on the way is fit for SMC, see `smc devices`"),
 	REASON(SYNCERR, "the two sides disagree about their link group"),
 	REASON(PEERDECL, "the peer declined"),
 	REASON(INTERR, "internal error"),

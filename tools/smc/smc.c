@@ -41,7 +41,7 @@ static const struct command commands[] = {
 	{ "links", "j", 0, 0, "[-j]",
 	  "list the links of all groups: devices, states, bytes, messages", cmd_links },
 	{ "devices", "j", 0, 0, "[-j]",
-	  "list the RDMA devices that SMC knows", cmd_devices },
+	  "list the RDMA devices, and why one does not serve", cmd_devices },
 	{ "stats", "ajPp:t:", 0, 0,
 	  "[-a] [-j] | --peers [-j] | --plot FILE.svg|FILE.png [--time SECONDS]",
 	  "print the counters of this network namespace, or of each peer, or draw their rates",

@@ -245,6 +245,23 @@ static void put_device(void)
 	end();
 }
 
+static void put_unfit(void)
+{
+	size_t outer, port;
+
+	begin(FAMILY_ID, SMC_NETLINK_DUMP_UNFIT);
+	outer = open_nest(SMC_GEN_DEV_SMCR);
+	put_u8(SMC_NLA_DEV_IS_CRIT, 0);
+	put_text(SMC_NLA_DEV_PCI_ID, "");
+	put_text(SMC_NLA_DEV_IB_NAME, "siw0");
+	put_text(SMC_NLA_DEV_UNFIT, "it speaks iWARP, not RoCE");
+	port = open_nest(SMC_NLA_DEV_PORT);
+	put_u32(SMC_NLA_DEV_PORT_NETDEV, 1);
+	close_nest(port);
+	close_nest(outer);
+	end();
+}
+
 static void put_peer(void)
 {
 	static const uint8_t v4[16] = { [10] = 0xff, 0xff, 192, 0, 2, 7 };
@@ -451,6 +468,8 @@ static void put_dump(uint8_t cmd)
 		put_link(9);
 	} else if (cmd == SMC_NETLINK_GET_DEV_SMCR) {
 		put_device();
+	} else if (cmd == SMC_NETLINK_DUMP_UNFIT) {
+		put_unfit();
 	} else if (cmd == SMC_NETLINK_GET_PEER_STATS) {
 		put_peer();
 	} else if (cmd == SMC_NETLINK_GET_STATS) {

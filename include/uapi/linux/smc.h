@@ -57,6 +57,7 @@ enum smc_decline_reason {
 	SMC_CLC_DECL_POLICY	 = 0x03f00000,	/* of this module; in no Decline */
 	SMC_CLC_DECL_DRAIN	 = 0x03f10000,	/* the same */
 	SMC_CLC_DECL_LGRLIMIT	 = 0x03f20000,	/* of this module */
+	SMC_CLC_DECL_UNFIT	 = 0x03f30000,	/* the same */
 	SMC_CLC_DECL_SYNCERR	 = 0x04000000,
 	SMC_CLC_DECL_PEERDECL	 = 0x05000000,
 	SMC_CLC_DECL_INTERR	 = 0x09990000,
@@ -166,6 +167,11 @@ enum smc_genl_cmd {
 	 * would use: one message. Nothing is sent.
 	 */
 	SMC_NETLINK_DUMP_EXPLAIN		= 104,
+	/*
+	 * RDMA devices that cannot carry SMC, in messages with SMC_GEN_DEV_SMCR as
+	 * GET_DEV_SMCR has it, and the reason.
+	 */
+	SMC_NETLINK_DUMP_UNFIT			= 105,
 };
 
 #define SMC_GENL_EVENTS		"events"
@@ -353,6 +359,7 @@ enum smc_dev_attr {
 
 	SMC_NLA_DEV_MAX		= 10,
 	SMC_NLA_DEV_COUNTS	= 64,	/* nest, enum smc_count_attr: all links so far */
+	SMC_NLA_DEV_UNFIT	= 65,	/* string, why it cannot carry SMC; DUMP_UNFIT only */
 };
 
 enum smc_dev_port_attr {

@@ -221,6 +221,7 @@ static const struct genl_ops smc_netlink_ops[] = {
 	SMC_NETLINK_DUMP(SMC_NETLINK_GET_LGR_SMCD, smc_netlink_dump_nothing),
 	SMC_NETLINK_DUMP(SMC_NETLINK_GET_DEV_SMCD, smc_netlink_dump_nothing),
 	SMC_NETLINK_DUMP(SMC_NETLINK_GET_DEV_SMCR, smc_netlink_dump_dev),
+	SMC_NETLINK_DUMP(SMC_NETLINK_DUMP_UNFIT, smc_netlink_dump_unfit),
 	SMC_NETLINK_DUMP(SMC_NETLINK_GET_STATS, smc_netlink_dump_stats),
 	SMC_NETLINK_DUMP(SMC_NETLINK_GET_FBACK_STATS, smc_netlink_dump_fback),
 	SMC_NETLINK_DUMP(SMC_NETLINK_DUMP_UEID, smc_netlink_dump_ueid),

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * RDMA devices in netlink messages. Deployed tools do not initialise what they read, so each
- * message has every attribute, also for a device of software without a PCI parent.
+ * message has every attribute, also for a device of software without a PCI parent. Devices that
+ * cannot carry links have a dump of their own, because those tools would show them as usable.
  */
 #include <net/genetlink.h>
 
+#include "rdma/smc_unfit.h"
 #include "group/smc_core.h"
 #include "observe/smc_netlink_dev.h"
 #include "observe/smc_netlink_msg.h"
@@ -112,6 +114,59 @@ static int dev_put_msg(struct sk_buff *skb, struct netlink_callback *cb, const s
 	}
 	genlmsg_end(skb, head);
 	return 0;
+}
+
+/* A device that nothing can use has no state of its ports and no counters, but interfaces. */
+static int dev_put_unfit(struct sk_buff *skb, const struct smc_ib_view *view)
+{
+	struct nlattr *nest = nla_nest_start(skb, SMC_GEN_DEV_SMCR);
+	int i;
+
+	if (!nest || dev_put_names(skb, view, false) ||
+	    nla_put_string(skb, SMC_NLA_DEV_UNFIT, smc_cap_lack_text(view->lack)))
+		return -EMSGSIZE;
+	for (i = 0; i < view->nr_ports; i++)
+		if (dev_put_port(skb, SMC_NLA_DEV_PORT + i, &view->port[i], 0))
+			return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static int dev_put_unfit_msg(struct sk_buff *skb, struct netlink_callback *cb,
+			     const struct smc_ib_view *view)
+{
+	void *head = smc_netlink_begin(skb, cb, SMC_NETLINK_DUMP_UNFIT);
+
+	if (!head)
+		return -EMSGSIZE;
+	if (dev_put_unfit(skb, view)) {
+		genlmsg_cancel(skb, head);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(skb, head);
+	return 0;
+}
+
+/**
+ * smc_netlink_dump_unfit() - SMC_NETLINK_DUMP_UNFIT: devices that cannot carry links, and why
+ * @skb: the answer
+ * @cb: the dump
+ *
+ * Context: Process context, may sleep.
+ * Return: bytes in @skb, 0 at the end, or -EMSGSIZE if not even one message has room.
+ */
+int smc_netlink_dump_unfit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct smc_netlink_cursor *at = smc_netlink_cursor(cb);
+	struct smc_ib_view view;
+	int rc = 0;
+
+	while (!rc && smc_unfit_next_view(sock_net(skb->sk), at->serial, &view)) {
+		rc = dev_put_unfit_msg(skb, cb, &view);
+		if (!rc)
+			at->serial = view.serial;
+	}
+	return skb->len ?: rc;
 }
 
 /**

@@ -40,6 +40,7 @@
 	X(POLICY, 0x03f00000, "the policy of the network namespace says TCP") \
 	X(DRAIN, 0x03f10000, "the module is being drained, see `smc drain`") \
 	X(LGRLIMIT, 0x03f20000, "too many link groups, with this peer or on this host") \
+	X(UNFIT, 0x03f30000, "no RDMA device on the way is fit for SMC, see `smc devices`") \
 	X(SYNCERR, 0x04000000, "the two sides disagree about their link group") \
 	X(PEERDECL, 0x05000000, "the peer declined") \
 	X(INTERR, 0x09990000, "internal error") \

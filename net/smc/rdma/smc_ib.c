@@ -3,7 +3,7 @@
  * RDMA devices and ports.
  *
  * Operation:
- *   The RDMA core reports each device. RoCE devices that can register memory by work request enter
+ *   The RDMA core reports each device. Those that can carry links enter
  *   a list. A handshake calls smc_ib_find() for the port and GID that serve the network device of
  *   its route, or smc_ib_find_any() if the route does not leave the host. A port serves the
  *   devices above its own, and those with the same PNETID. A link then brings up its queue pair
@@ -1064,19 +1064,6 @@ int smc_ib_local_mac(u8 mac[ETH_ALEN])
 	return -ENODEV;
 }
 
-static bool smc_ib_is_usable(struct ib_device *ibdev, u8 nr_ports)
-{
-	u8 port;
-
-	if (ibdev->node_type != RDMA_NODE_IB_CA ||
-	    !(ibdev->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS))
-		return false;
-	for (port = 1; port <= nr_ports; port++)
-		if (rdma_protocol_roce(ibdev, port))
-			return true;
-	return false;
-}
-
 static struct ib_client smc_ib_client;
 
 static int smc_ib_add(struct ib_device *ibdev)
@@ -1084,7 +1071,8 @@ static int smc_ib_add(struct ib_device *ibdev)
 	u8 nr_ports = min_t(u32, ibdev->phys_port_cnt, SMC_IB_MAX_PORTS);
 	struct smc_ib_dev *dev;
 
-	if (!smc_ib_is_usable(ibdev, nr_ports))
+	/* smc_unfit.c takes those that lack anything */
+	if (smc_cap_lack(ibdev, nr_ports) != SMC_CAP_LACKS_NOTHING)
 		return -EOPNOTSUPP;
 	dev = kzalloc(sizeof(*dev), GFP_KERNEL);
 	/* the allocator logs it, and the core does not report the device again */
@@ -1099,6 +1087,7 @@ static int smc_ib_add(struct ib_device *ibdev)
 	INIT_LIST_HEAD(&dev->links);
 	atomic_set(&dev->next_vector, -1);
 	atomic_set(&dev->gid_changes, 1);
+	smc_cap_init(&dev->cap, ibdev);
 	ib_set_client_data(ibdev, &smc_ib_client, dev);
 
 	INIT_IB_EVENT_HANDLER(&dev->handler, ibdev, smc_ib_event);

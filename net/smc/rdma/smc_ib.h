@@ -16,6 +16,7 @@
 
 #include "proto/smc_gid.h"
 #include "proto/smc_pnet_table.h"
+#include "rdma/smc_cap.h"
 
 #define SMC_IB_MAX_PORTS 2
 
@@ -99,6 +100,7 @@ struct smc_ib_gids {
  * @gid_changes: number of changes of its GIDs so far, from 1
  * @nr_ports: ports in use, at most SMC_IB_MAX_PORTS
  * @next_vector: round-robin counter of completion vectors
+ * @cap: sizes that it allows
  * @serial: greater than that of all earlier devices, const
  * @links: &struct smc_ib_counts of all queues on the device
  * @past: sums of the links that are gone
@@ -117,6 +119,7 @@ struct smc_ib_dev {
 	atomic_t gid_changes;
 	u8 nr_ports;
 	atomic_t next_vector;
+	struct smc_cap cap;
 	u64 serial;
 	struct list_head links;
 	u64 past[SMC_IB_NR_COUNTS];
@@ -211,6 +214,7 @@ struct smc_ib_port_view {
  * struct smc_ib_view - a device for display
  * @serial: of the device, see &struct smc_ib_dev
  * @is_own: it belongs to the namespace, which may use it in any case
+ * @lack: why it does not serve, see smc_unfit.c
  * @name: its name
  * @bus_name: of its parent, "" for a device of software
  * @pci_vendor: of a PCI device, or 0
@@ -222,6 +226,7 @@ struct smc_ib_port_view {
 struct smc_ib_view {
 	u64 serial;
 	bool is_own;
+	enum smc_cap_lack lack;
 	char name[IB_DEVICE_NAME_MAX];
 	char bus_name[IB_DEVICE_NAME_MAX];
 	u16 pci_vendor;
@@ -264,6 +269,7 @@ bool smc_ib_has_device(void);
 int smc_ib_changes(void);
 void smc_ib_recheck(void);
 
+void smc_ib_view_names(const struct ib_device *ibdev, struct smc_ib_view *view);
 void smc_ib_view_dev(struct smc_ib_dev *dev, struct smc_ib_view *view);
 bool smc_ib_next_view(struct net *net, u64 after, struct smc_ib_view *view);
 void smc_ib_begin_counts(const struct smc_ib_end *end, struct smc_ib_counts *counts);

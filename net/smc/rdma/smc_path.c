@@ -35,6 +35,7 @@
 #include "rdma/smc_net.h"
 #include "rdma/smc_path.h"
 #include "rdma/smc_peer.h"
+#include "rdma/smc_unfit.h"
 
 #define SMC_PATH_MAX_LANS	8	/* limit of interfaces tried beyond the route's */
 #define SMC_ROUTE_HOP_LIMIT	64	/* through gateways */
@@ -155,6 +156,18 @@ static int smc_path_find_port(struct net *net, struct net_device *ndev, const st
 	return smc_ib_find(net, ndev, own ? own->s6_addr : NULL, smc_path_roce(net, peer), end);
 }
 
+/**
+ * smc_path_lack() - why no RDMA device serves a network device
+ * @ndev: the network device; the caller holds a reference; NULL if none serves the host
+ *
+ * Context: Process context, may sleep.
+ * Return: SMC_DECLINE_UNFIT if there is one that cannot carry links, else SMC_DECLINE_NOSMCRDEV.
+ */
+enum smc_decline smc_path_lack(struct net_device *ndev)
+{
+	return smc_unfit_is_below(ndev) ? SMC_DECLINE_UNFIT : SMC_DECLINE_NOSMCRDEV;
+}
+
 static bool smc_path_ipv4_subnet(struct sock *tsk, struct net_device *ndev,
 				 struct smc_nego_subnets *subnets)
 {
@@ -207,8 +220,8 @@ static bool smc_path_ipv6_prefixes(const struct sock *tsk, struct net_device *nd
  * no list of hosts is configured (GEN-01, GEN-09, AMB-68, SEC-01). A loopback route has none.
  *
  * Context: Process context, may sleep.
- * Return: SMC_DECLINE_NONE, SMC_DECLINE_NOSMCRDEV (no device, or not up), SMC_DECLINE_CNFERR (no
- *	usable subnet on the interface).
+ * Return: SMC_DECLINE_NONE, SMC_DECLINE_NOSMCRDEV (no device, or not up), SMC_DECLINE_UNFIT (one
+ *	that cannot carry links), SMC_DECLINE_CNFERR (no usable subnet on the interface).
  */
 enum smc_decline smc_path_find(struct sock *tsk, struct smc_ib_end *end,
 			       struct smc_nego_subnets *subnets)
@@ -222,8 +235,10 @@ enum smc_decline smc_path_find(struct sock *tsk, struct smc_ib_end *end,
 		return reason;
 	smc_path_own_addr(tsk, &own);
 	smc_peer_addr(tsk, &peer);
-	if (smc_path_find_port(sock_net(tsk), ndev, &own, &peer, end))
+	if (smc_path_find_port(sock_net(tsk), ndev, &own, &peer, end)) {
+		reason = smc_path_lack(ndev);
 		goto out;
+	}
 
 	reason = SMC_DECLINE_NONE;
 	if (subnets) {
@@ -370,18 +385,18 @@ static struct dst_entry *smc_path_look_up_ipv6(struct sock *tsk, const struct so
 #endif
 }
 
-static bool smc_path_has_port(struct net *net, struct net_device *ndev)
+static enum smc_decline smc_path_check_port(struct net *net, struct net_device *ndev)
 {
 	struct smc_ib_end end;
 
 	if (smc_path_find_port(net, ndev, NULL, NULL, &end))
-		return false;
+		return smc_path_lack(ndev);
 	smc_ib_end_put(&end);
-	return true;
+	return SMC_DECLINE_NONE;
 }
 
 /**
- * smc_path_may_reach() - check whether connect() may find an RNIC
+ * smc_path_reach() - check whether connect() may find an RNIC
  * @tsk: the socket, not connected
  * @addr: address for connect(), of either family; checked
  *
@@ -391,40 +406,41 @@ static bool smc_path_has_port(struct net *net, struct net_device *ndev)
  *
  * Context: Process context, may sleep. The socket lock is not held: RTNL goes before it, and
  * a query of a port may take RTNL.
- * Return: false if there is none. Without a route true, so that TCP reports the error.
+ * Return: SMC_DECLINE_NONE if it may, or the reason why not. Without a route SMC_DECLINE_NONE, so
+ *	   that TCP reports the error.
  */
-bool smc_path_may_reach(struct sock *tsk, const struct sockaddr *addr)
+enum smc_decline smc_path_reach(struct sock *tsk, const struct sockaddr *addr)
 {
 	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)addr;
 	const struct sockaddr_in *in = (const struct sockaddr_in *)addr;
 	struct net_device *ndev;
 	struct dst_entry *dst;
+	enum smc_decline reason;
 	struct in6_addr peer;
-	bool may_reach;
 
 	if (!smc_ib_has_device())
-		return false;
+		return smc_path_lack(NULL);
 	if (smc_path_may_be_local(sock_net(tsk)))
-		return true;
+		return SMC_DECLINE_NONE;
 	if (addr->sa_family == AF_INET6)
 		peer = in6->sin6_addr;
 	else
 		ipv6_addr_set_v4mapped(in->sin_addr.s_addr, &peer);
 	if (smc_path_is_loopback(&peer))
-		return false;
+		return SMC_DECLINE_NOSMCRDEV;
 	if (BPF_CGROUP_PRE_CONNECT_ENABLED(tsk))
-		return true;
+		return SMC_DECLINE_NONE;
 	/* the port is at one place in both families */
 	dst = ipv6_addr_v4mapped(&peer) ?
 		smc_path_look_up_ipv4(tsk, peer.s6_addr32[3], in->sin_port) :
 		smc_path_look_up_ipv6(tsk, in6);
 	if (IS_ERR(dst))
-		return true;
+		return SMC_DECLINE_NONE;
 	ndev = smc_path_dst_dev(dst);
 	dst_release(dst);
-	may_reach = ndev && smc_path_has_port(sock_net(tsk), ndev);
+	reason = ndev ? smc_path_check_port(sock_net(tsk), ndev) : SMC_DECLINE_NOSMCRDEV;
 	dev_put(ndev);
-	return may_reach;
+	return reason;
 }
 
 /**

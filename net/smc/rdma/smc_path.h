@@ -49,13 +49,14 @@ void smc_path_init_net(struct net *net);
 void smc_path_note_host(struct net *net);
 void smc_path_local_host(struct net *net, u8 host[SMC_CLC_HOST_LEN]);
 
+enum smc_decline smc_path_lack(struct net_device *ndev);
 enum smc_decline smc_path_find(struct sock *tsk, struct smc_ib_end *end,
 			       struct smc_nego_subnets *subnets);
 bool smc_path_find_routed(struct sock *tsk, const u8 *peer_gid, const struct smc_ib_end *other,
 			  struct smc_ib_end *end);
 bool smc_path_is_direct(struct sock *tsk);
 bool smc_path_may_be_local(const struct net *net);
-bool smc_path_may_reach(struct sock *tsk, const struct sockaddr *addr);
+enum smc_decline smc_path_reach(struct sock *tsk, const struct sockaddr *addr);
 void smc_path_name_host(const struct sock *tsk, struct smc_nego_subnets *subnets);
 enum smc_decline smc_path_find_local(struct sock *tsk, struct smc_ib_end *end,
 				     struct smc_nego_subnets *subnets);

@@ -459,7 +459,8 @@ static bool smc_peer_is_lasting(enum smc_decline reason, u32 diagnosis)
 {
 	if (reason != SMC_DECLINE_PEERDECL)
 		return reason == SMC_DECLINE_CNFERR || reason == SMC_DECLINE_IPSEC ||
-		       reason == SMC_DECLINE_NOSMCRDEV || reason == SMC_DECLINE_DIFFPREFIX;
+		       reason == SMC_DECLINE_NOSMCRDEV || reason == SMC_DECLINE_DIFFPREFIX ||
+		       reason == SMC_DECLINE_UNFIT;
 	switch (diagnosis) {
 	case SMC_DECLINE_CNFERR:
 	case SMC_DECLINE_IPSEC:
@@ -468,6 +469,7 @@ static bool smc_peer_is_lasting(enum smc_decline reason, u32 diagnosis)
 	case SMC_DECLINE_OPTUNSUPP:
 	case SMC_DECLINE_DIFFPREFIX:
 	case SMC_DECLINE_VERSMISMAT:
+	case SMC_DECLINE_UNFIT:
 		return true;
 	default:
 		return false;

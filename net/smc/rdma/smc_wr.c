@@ -378,7 +378,7 @@ static void smc_wr_recv_put(struct smc_wr_recv *recv)
 	struct smc_wr *wr = recv->wr;
 
 	ib_dma_sync_single_for_device(wr->end.dev->ibdev, recv->sge[0].addr,
-				      SMC_WR_RECV_LEN, DMA_FROM_DEVICE);
+				      wr->recv_len, DMA_FROM_DEVICE);
 	recv->rwr.next = wr->refill;
 	wr->refill = &recv->rwr;
 }
@@ -396,7 +396,7 @@ static int smc_wr_refill(struct smc_wr *wr)
 }
 
 /* Joins the two parts of a long message. Without memory the message is lost and the link broken. */
-static void smc_wr_deliver_long(struct smc_wr *wr, struct smc_wr_recv *recv, u32 len)
+static void smc_wr_deliver_parts(struct smc_wr *wr, struct smc_wr_recv *recv, u32 len)
 {
 	const struct smc_wr_page *more = &wr->page[SMC_WR_PAGE_MORE];
 	u8 *msg = kmalloc(len, GFP_ATOMIC);
@@ -411,6 +411,16 @@ static void smc_wr_deliver_long(struct smc_wr *wr, struct smc_wr_recv *recv, u32
 	ib_dma_sync_single_for_device(wr->end.dev->ibdev, more->dma, PAGE_SIZE, DMA_FROM_DEVICE);
 	wr->ops->rx_llc(wr, msg, len);
 	kfree(msg);
+}
+
+static void smc_wr_deliver_long(struct smc_wr *wr, struct smc_wr_recv *recv, u32 len)
+{
+	if (wr->nr_recv_sge > 1) {
+		smc_wr_deliver_parts(wr, recv, len);
+		return;
+	}
+	ib_dma_sync_single_for_cpu(wr->end.dev->ibdev, recv->sge[0].addr, len, DMA_FROM_DEVICE);
+	wr->ops->rx_llc(wr, recv->msg, len);
 }
 
 static void smc_wr_deliver(struct smc_wr *wr, struct smc_wr_recv *recv, u32 len)
@@ -794,7 +804,7 @@ static void smc_wr_destroy_cqs(struct smc_wr *wr)
 	ib_destroy_cq(wr->send_cq);
 }
 
-static int smc_wr_try_qp(struct smc_wr *wr, u32 max_inline)
+static int smc_wr_create_qp(struct smc_wr *wr)
 {
 	struct ib_qp_init_attr attr = {
 		.event_handler = smc_wr_qp_event,
@@ -804,38 +814,21 @@ static int smc_wr_try_qp(struct smc_wr *wr, u32 max_inline)
 		.cap = {
 			.max_send_wr = smc_wr_mem_send_depth(wr),
 			.max_recv_wr = smc_wr_mem_recv_depth(wr),
-			.max_send_sge = wr->max_sge,
-			.max_recv_sge = SMC_WR_RECV_SGE,
-			.max_inline_data = max_inline,
+			.max_recv_sge = wr->nr_recv_sge,
 		},
 		.sq_sig_type = IB_SIGNAL_REQ_WR,
 		.qp_type = IB_QPT_RC,
 	};
 
-	wr->qp = ib_create_qp(wr->pd, &attr);
+	wr->qp = smc_cap_create_qp(&wr->end.dev->cap, wr->pd, &attr);
 	if (IS_ERR(wr->qp))
 		return PTR_ERR(wr->qp);
 	wr->qpn = wr->qp->qp_num;
+	wr->max_sge = attr.cap.max_send_sge;
 	wr->max_inline = attr.cap.max_inline_data;
 	if (wr->max_inline < SMC_WR_MSG_LEN)
 		wr->max_inline = 0;
 	return 0;
-}
-
-static int smc_wr_create_qp(struct smc_wr *wr)
-{
-	static const u32 sizes[] = { SMC_WR_INLINE, SMC_WR_MSG_LEN, 0 };
-	int rc = -ENOMEM;
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
-		rc = smc_wr_try_qp(wr, sizes[i]);
-		if (!rc)
-			break;
-		/* drivers also say ENOMEM for a queue that is too large */
-		wr->max_sge = SMC_WR_MIN_SGE;
-	}
-	return rc;
 }
 
 static void smc_wr_set_handlers(struct smc_wr *wr)
@@ -922,8 +915,8 @@ static void smc_wr_release(struct smc_wr *wr)
  * lost. It has a protection domain of its own (RMB-06). RFC 7609 3.5.1.2, FC-05.
  *
  * Context: Process context, may sleep.
- * Return: 0, then smc_wr_stop() and smc_wr_destroy() are due; -ENOMEM; -EOPNOTSUPP if the
- *	   device is too small; -ENODEV if it is being removed; or what the verbs return.
+ * Return: 0, then smc_wr_stop() and smc_wr_destroy() are due; -ENOMEM; -ENODEV if the device is
+ *	   being removed; or what the verbs return.
  */
 int smc_wr_create(struct smc_wr *wr, const struct smc_ib_end *end,
 		  const struct smc_wr_depth *depth, const struct smc_wr_ops *ops)
@@ -950,6 +943,7 @@ int smc_wr_create(struct smc_wr *wr, const struct smc_ib_end *end,
 	if (rc)
 		goto put_end;
 	smc_wr_set_handlers(wr);
+	wr->max_pages = end->dev->cap.max_pages;
 	wr->pd = ib_alloc_pd(end->dev->ibdev, 0);
 	if (IS_ERR(wr->pd)) {
 		rc = PTR_ERR(wr->pd);

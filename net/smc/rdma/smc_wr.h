@@ -17,13 +17,12 @@
 #include "rdma/smc_ib.h"
 
 #define SMC_WR_MSG_LEN		44	/* every CDC and LLC message, LLC-01; but ... */
-#define SMC_WR_INLINE		256	/* little data goes with the WRITE, if the device can */
 #define SMC_WR_LONG_LEN		128	/* ... of version 2 in LLC's slots ... */
 #define SMC_WR_RECV_MAX		4160	/* ... and this with a page for the rest */
 #define SMC_WR_MAX_WRITES	2	/* destination ring wraps once */
-#define SMC_WR_MIN_SGE		2	/* source ring wraps once */
-#define SMC_WR_MAX_SGE		16	/* as large as the inline data; pages take one each */
-#define SMC_WR_RECV_SGE		2	/* a receive, and SMC_WR_PAGE_MORE */
+#define SMC_WR_MIN_SGE		SMC_CAP_MIN_SGE
+#define SMC_WR_MAX_SGE		SMC_CAP_MAX_SGE
+#define SMC_WR_RECV_SGE		2	/* a receive, and SMC_WR_PAGE_MORE; if the device can */
 #define SMC_WR_CTRL_SLOTS	8	/* for LLC */
 #define SMC_WR_BATCH		16	/* completions of a queue taken at once */
 #define SMC_WR_REGS		4	/* registrations in flight */
@@ -239,6 +238,9 @@ enum smc_wr_flag {
  * @nr_slots: their number
  * @recvs: all receives
  * @nr_recvs: their number
+ * @recv_len: bytes of the first part of each: SMC_WR_RECV_LEN, or SMC_WR_RECV_MAX if there is no
+ *	      other part
+ * @nr_recv_sge: number of parts
  * @page: SMC_WR_PAGE_MORE for the rest of a long message, one for all since a peer sends the next
  *	  one only after the answer to the last (protocol.md); those of the receives; those of
  *	  the slots' messages
@@ -282,6 +284,8 @@ struct smc_wr {
 	unsigned int nr_slots;
 	struct smc_wr_recv *recvs;
 	unsigned int nr_recvs;
+	u32 recv_len;
+	u8 nr_recv_sge;
 	struct smc_wr_page *page;
 	unsigned int nr_pages;
 	unsigned int page_tx;

@@ -12,14 +12,17 @@
 #define SMC_WR_TX_STRIDE	64	/* between messages in pages, after ... */
 #define SMC_WR_TX_LONG		(SMC_WR_CTRL_SLOTS * SMC_WR_LONG_LEN) /* ... the long ones */
 #define SMC_WR_MIN_DATA_SLOTS	4
+#define SMC_WR_MIN_SLOTS	(SMC_WR_CTRL_SLOTS + SMC_WR_MIN_DATA_SLOTS)
 #define SMC_WR_PER_SLOT		(SMC_WR_MAX_WRITES + 1)
 #define SMC_WR_DRAIN		1	/* work request behind all others, smc_wr_flush() */
+#define SMC_WR_WHOLE_RECVS	64	/* receives of SMC_WR_RECV_MAX: a peer waits for more */
 
 static_assert(SMC_WR_TX_STRIDE >= SMC_WR_MSG_LEN);
 /* no message lies in two pages */
 static_assert(PAGE_SIZE % SMC_WR_TX_STRIDE == 0 && PAGE_SIZE % SMC_WR_LONG_LEN == 0);
 static_assert(SMC_WR_TX_LONG % SMC_WR_TX_STRIDE == 0 && PAGE_SIZE % SMC_WR_RECV_LEN == 0);
 static_assert(SMC_WR_RECV_MAX - SMC_WR_RECV_LEN <= PAGE_SIZE);
+static_assert(SMC_WR_MIN_SLOTS * SMC_WR_PER_SLOT + SMC_WR_REGS + SMC_WR_DRAIN == SMC_CAP_MIN_DEPTH);
 
 /* Where the message of a slot lies in the pages of messages. */
 static unsigned int smc_wr_tx_offset(unsigned int slot)
@@ -29,27 +32,71 @@ static unsigned int smc_wr_tx_offset(unsigned int slot)
 	return SMC_WR_TX_LONG + (slot - SMC_WR_CTRL_SLOTS) * SMC_WR_TX_STRIDE;
 }
 
-/* Queue sizes that the device supports. */
-static int smc_wr_size(struct smc_wr *wr, const struct ib_device_attr *attrs,
-		       const struct smc_wr_depth *depth)
+static unsigned int smc_wr_nr_tx_pages(unsigned int nr_slots)
 {
-	int room = min(attrs->max_qp_wr, attrs->max_cqe) - SMC_WR_DRAIN;
-	int slots = (room - SMC_WR_REGS) / SMC_WR_PER_SLOT;
+	return DIV_ROUND_UP(smc_wr_tx_offset(nr_slots), PAGE_SIZE);
+}
+
+static u32 smc_wr_send_depth(unsigned int nr_slots)
+{
+	return nr_slots * SMC_WR_PER_SLOT + SMC_WR_REGS + SMC_WR_DRAIN;
+}
+
+static unsigned int smc_wr_nr_slots(const struct ib_device_attr *attrs,
+				    const struct smc_wr_depth *depth)
+{
+	int room = min(attrs->max_qp_wr, attrs->max_cqe) - SMC_WR_DRAIN - SMC_WR_REGS;
 	int sends = max_t(int, depth->nr_sends, SMC_WR_MIN_DATA_SLOTS);
 
-	if (attrs->max_send_sge < SMC_WR_MIN_SGE ||
-	    attrs->max_recv_sge < SMC_WR_RECV_SGE ||
-	    !attrs->max_fast_reg_page_list_len ||
-	    slots < SMC_WR_CTRL_SLOTS + SMC_WR_MIN_DATA_SLOTS)
-		return -EOPNOTSUPP;
-	wr->nr_slots = min(slots, SMC_WR_CTRL_SLOTS + sends);
-	wr->nr_recvs = min_t(unsigned int, room, depth->nr_recvs);
-	wr->page_tx = SMC_WR_PAGE_RECV +
-		      DIV_ROUND_UP(wr->nr_recvs * SMC_WR_RECV_LEN, PAGE_SIZE);
-	wr->nr_pages = wr->page_tx + DIV_ROUND_UP(smc_wr_tx_offset(wr->nr_slots), PAGE_SIZE);
-	wr->max_sge = min(attrs->max_send_sge, SMC_WR_MAX_SGE);
-	wr->max_pages = attrs->max_fast_reg_page_list_len;
-	return 0;
+	return min(room / SMC_WR_PER_SLOT, SMC_WR_CTRL_SLOTS + sends);
+}
+
+/* Where a receive cannot have two sources, each has room for the longest message. */
+static bool smc_wr_is_whole(const struct ib_device_attr *attrs)
+{
+	return attrs->max_recv_sge < SMC_WR_RECV_SGE;
+}
+
+static unsigned int smc_wr_nr_recvs(const struct ib_device_attr *attrs,
+				    const struct smc_wr_depth *depth)
+{
+	unsigned int room = min(attrs->max_qp_wr, attrs->max_cqe) - SMC_WR_DRAIN;
+
+	return min3(room, depth->nr_recvs,
+		    smc_wr_is_whole(attrs) ? SMC_WR_WHOLE_RECVS : UINT_MAX);
+}
+
+static u32 smc_wr_recv_len(const struct ib_device_attr *attrs)
+{
+	return smc_wr_is_whole(attrs) ? SMC_WR_RECV_MAX : SMC_WR_RECV_LEN;
+}
+
+/* Bytes of the pages of receives. */
+static unsigned int smc_wr_recv_page(u32 recv_len)
+{
+	return PAGE_SIZE << get_order(recv_len);
+}
+
+static unsigned int smc_wr_nr_recv_pages(u32 recv_len, unsigned int nr_recvs)
+{
+	return DIV_ROUND_UP(nr_recvs, smc_wr_recv_page(recv_len) / recv_len);
+}
+
+static void smc_wr_set_sizes(struct smc_wr *wr, const struct ib_device_attr *attrs,
+			     const struct smc_wr_depth *depth)
+{
+	wr->nr_slots = smc_wr_nr_slots(attrs, depth);
+	wr->nr_recvs = smc_wr_nr_recvs(attrs, depth);
+	wr->nr_recv_sge = smc_wr_is_whole(attrs) ? 1 : SMC_WR_RECV_SGE;
+	wr->recv_len = smc_wr_recv_len(attrs);
+	wr->page_tx = SMC_WR_PAGE_RECV + smc_wr_nr_recv_pages(wr->recv_len, wr->nr_recvs);
+	wr->nr_pages = wr->page_tx + smc_wr_nr_tx_pages(wr->nr_slots);
+}
+
+static unsigned int smc_wr_page_size(const struct smc_wr *wr, unsigned int page)
+{
+	return page < SMC_WR_PAGE_RECV || page >= wr->page_tx ? PAGE_SIZE :
+							       smc_wr_recv_page(wr->recv_len);
 }
 
 static int smc_wr_alloc(struct smc_wr *wr)
@@ -62,7 +109,8 @@ static int smc_wr_alloc(struct smc_wr *wr)
 	if (!wr->slots || !wr->recvs || !wr->page)
 		return -ENOMEM;
 	for (i = 0; i < wr->nr_pages; i++) {
-		wr->page[i].cpu = (u8 *)get_zeroed_page(GFP_KERNEL);
+		wr->page[i].cpu = (u8 *)__get_free_pages(GFP_KERNEL | __GFP_ZERO,
+							 get_order(smc_wr_page_size(wr, i)));
 		if (!wr->page[i].cpu)
 			return -ENOMEM;
 	}
@@ -75,7 +123,7 @@ static void smc_wr_free(struct smc_wr *wr)
 	unsigned int i;
 
 	for (i = 0; wr->page && i < wr->nr_pages; i++)
-		free_page((unsigned long)wr->page[i].cpu);
+		free_pages((unsigned long)wr->page[i].cpu, get_order(smc_wr_page_size(wr, i)));
 	kfree(wr->page);
 	kvfree(wr->recvs);
 	kvfree(wr->slots);
@@ -91,7 +139,7 @@ static void smc_wr_unmap(struct smc_wr *wr, unsigned int nr_pages)
 	unsigned int i;
 
 	for (i = 0; i < nr_pages; i++)
-		ib_dma_unmap_single(wr->end.dev->ibdev, wr->page[i].dma, PAGE_SIZE,
+		ib_dma_unmap_single(wr->end.dev->ibdev, wr->page[i].dma, smc_wr_page_size(wr, i),
 				    smc_wr_page_dir(wr, i));
 }
 
@@ -101,7 +149,7 @@ static int smc_wr_map(struct smc_wr *wr)
 	unsigned int i;
 
 	for (i = 0; i < wr->nr_pages; i++) {
-		wr->page[i].dma = ib_dma_map_single(ibdev, wr->page[i].cpu, PAGE_SIZE,
+		wr->page[i].dma = ib_dma_map_single(ibdev, wr->page[i].cpu, smc_wr_page_size(wr, i),
 						    smc_wr_page_dir(wr, i));
 		if (ib_dma_mapping_error(ibdev, wr->page[i].dma)) {
 			smc_wr_unmap(wr, i);
@@ -113,6 +161,7 @@ static int smc_wr_map(struct smc_wr *wr)
 
 static void smc_wr_lay_out(struct smc_wr *wr)
 {
+	unsigned int per_page = smc_wr_recv_page(wr->recv_len) / wr->recv_len;
 	unsigned int i;
 
 	for (i = 0; i < wr->nr_slots; i++) {
@@ -130,16 +179,16 @@ static void smc_wr_lay_out(struct smc_wr *wr)
 	}
 	for (i = 0; i < wr->nr_recvs; i++) {
 		struct smc_wr_recv *recv = &wr->recvs[i];
-		unsigned int off = i * SMC_WR_RECV_LEN;
-		const struct smc_wr_page *page = &wr->page[SMC_WR_PAGE_RECV + off / PAGE_SIZE];
+		const struct smc_wr_page *page = &wr->page[SMC_WR_PAGE_RECV + i / per_page];
+		unsigned int off = i % per_page * wr->recv_len;
 
 		recv->wr = wr;
-		recv->msg = page->cpu + off % PAGE_SIZE;
+		recv->msg = page->cpu + off;
 		recv->rwr.wr_cqe = &recv->cqe;
 		recv->rwr.sg_list = recv->sge;
-		recv->rwr.num_sge = SMC_WR_RECV_SGE;
-		recv->sge[0].addr = page->dma + off % PAGE_SIZE;
-		recv->sge[0].length = SMC_WR_RECV_LEN;
+		recv->rwr.num_sge = wr->nr_recv_sge;
+		recv->sge[0].addr = page->dma + off;
+		recv->sge[0].length = wr->recv_len;
 		recv->sge[1].addr = wr->page[SMC_WR_PAGE_MORE].dma;
 		recv->sge[1].length = SMC_WR_RECV_MAX - SMC_WR_RECV_LEN;
 	}
@@ -148,19 +197,19 @@ static void smc_wr_lay_out(struct smc_wr *wr)
 /**
  * smc_wr_mem_get() - allocate and map what the queues of a link need
  * @wr: zeroed but for its lists, with its local end
- * @depth: what it should have
+ * @depth: what it should have; a small device has less
  *
- * All slots are free. The receives have neither keys nor handlers.
+ * All slots are free. The receives have neither keys nor handlers. With one source, as erdma has
+ * it, they are few and large.
  *
  * Context: Process context, may sleep.
- * Return: 0, then smc_wr_mem_put() is due; -ENOMEM; -EOPNOTSUPP if the device is too small.
+ * Return: 0, then smc_wr_mem_put() is due; or -ENOMEM.
  */
 int smc_wr_mem_get(struct smc_wr *wr, const struct smc_wr_depth *depth)
 {
-	int rc = smc_wr_size(wr, &wr->end.dev->ibdev->attrs, depth);
+	int rc;
 
-	if (rc)
-		return rc;
+	smc_wr_set_sizes(wr, &wr->end.dev->ibdev->attrs, depth);
 	rc = smc_wr_alloc(wr) ?: smc_wr_map(wr);
 	if (rc) {
 		smc_wr_free(wr);
@@ -193,7 +242,7 @@ void smc_wr_mem_put(struct smc_wr *wr)
  */
 u32 smc_wr_mem_send_depth(const struct smc_wr *wr)
 {
-	return wr->nr_slots * SMC_WR_PER_SLOT + SMC_WR_REGS + SMC_WR_DRAIN;
+	return smc_wr_send_depth(wr->nr_slots);
 }
 
 /**

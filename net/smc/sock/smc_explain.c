@@ -62,7 +62,7 @@ static enum smc_decline explain_offer(struct smc_explain *ex, struct smc_sock *s
 				      const struct in6_addr *peer, u16 port,
 				      const struct sockaddr *addr)
 {
-	bool may_reach = smc_path_may_reach(smc->sk, addr);
+	enum smc_decline reach = smc_path_reach(smc->sk, addr);
 	enum smc_decline policy, reason;
 	u32 rule;
 
@@ -70,7 +70,7 @@ static enum smc_decline explain_offer(struct smc_explain *ex, struct smc_sock *s
 	explain_note(ex, SMC_EXPLAIN_POLICY, policy, rule, "%s",
 		     policy == SMC_DECLINE_DRAIN ? "the module is drained" :
 		     rule ? "a rule decides" : "no rule matches");
-	reason = smc_hs_may_offer(smc, addr, peer, may_reach);
+	reason = smc_hs_may_offer(smc, addr, peer, reach);
 	if (smc->memory_age_ms)
 		explain_note(ex, SMC_EXPLAIN_MEMORY, reason, smc->memory_age_ms,
 			     "remembered for %u ms: %s", smc->memory_age_ms,
@@ -78,8 +78,9 @@ static enum smc_decline explain_offer(struct smc_explain *ex, struct smc_sock *s
 	else if (reason == SMC_DECLINE_NONE)
 		explain_note(ex, SMC_EXPLAIN_MEMORY, reason, 0, "nothing is remembered");
 	explain_note(ex, SMC_EXPLAIN_DEVICES, smc->memory_age_ms ? SMC_DECLINE_NONE : reason, 0,
-		     "%s", !smc_ib_has_device() ? "no RDMA device" :
-		     may_reach ? "this host has RDMA devices" : "none on this route");
+		     "%s", reach == SMC_DECLINE_UNFIT ? "one that is not fit for SMC" :
+		     !smc_ib_has_device() ? "no RDMA device" :
+		     reach ? "none on this route" : "this host has RDMA devices");
 	return policy != SMC_DECLINE_NONE ? policy : reason;
 }
 
@@ -130,8 +131,10 @@ static void explain_ports(struct smc_explain *ex, struct sock *sk)
 					     smc_path_is_direct(sk));
 	explain_end(ex, SMC_EXPLAIN_PORT_V1, reason, &end);
 	memset(&end, 0, sizeof(end));
-	reason = smc_path_find_routed(sk, NULL, NULL, &end) ? SMC_DECLINE_NONE :
-							      SMC_DECLINE_NOSMCRDEV;
+	if (smc_path_find_routed(sk, NULL, NULL, &end))
+		reason = SMC_DECLINE_NONE;
+	else if (reason != SMC_DECLINE_UNFIT)
+		reason = SMC_DECLINE_NOSMCRDEV;
 	explain_end(ex, SMC_EXPLAIN_PORT_V2, reason, &end);
 	if (smc_eid_any(has_default))
 		explain_note(ex, SMC_EXPLAIN_EID, SMC_DECLINE_NONE, 0, "this host has an EID");

@@ -11,6 +11,7 @@
 
 #include "smc_compat.h"
 #include "rdma/smc_ib.h"
+#include "rdma/smc_path.h"
 #include "rdma/smc_peer.h"
 #include "group/smc_mem.h"
 #include "sock/smc_child.h"
@@ -68,7 +69,7 @@ static enum smc_decline smc_listen_plain_reason(const struct sock *lsk, const st
 	reason = smc_policy_peek(lsk, SMC_POLICY_LISTEN, &peer, inet_sk(lsk)->inet_num, NULL);
 	if (reason != SMC_DECLINE_NONE)
 		return reason;
-	return smc_ib_has_device() ? SMC_DECLINE_PEERNOSMC : SMC_DECLINE_NOSMCRDEV;
+	return smc_ib_has_device() ? SMC_DECLINE_PEERNOSMC : smc_path_lack(NULL);
 }
 
 /* TCP_DEFER_ACCEPT in jiffies; TCP stores it as a number of its timeouts. */

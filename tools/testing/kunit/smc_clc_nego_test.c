@@ -974,8 +974,11 @@ static void each_reason_has_a_place_and_words_of_its_own(struct kunit *test)
 					    smc_nego_reason_text(smc_nego_reason_code(k)));
 	}
 	KUNIT_EXPECT_EQ(test, smc_nego_reason(0x12345678), SMC_REASON_OTHER);
-	/* deployed tools have room for that many on each side; NOSMCDEV is only a peer's */
-	static_assert(SMC_REASON_NR - 1 <= 30);
+	/*
+	 * Deployed tools have room for that many on each side. NOSMCDEV is only a peer's, CNFERR
+	 * only a client's, NOV2EXT only a server's.
+	 */
+	static_assert(SMC_REASON_NR - 2 <= 30);
 }
 
 static struct kunit_case smc_clc_nego_cases[] = {

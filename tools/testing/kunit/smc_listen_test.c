@@ -9,6 +9,7 @@
 #include "../../../net/smc/smc_compat.h"
 #include "../../../net/smc/sock/smc_hs.h"
 #include "../../../net/smc/rdma/smc_ib.h"
+#include "../../../net/smc/rdma/smc_path.h"
 #include "../../../net/smc/sock/smc_listen.h"
 #include "../../../net/smc/sock/smc_listener.h"
 #include "../../../net/smc/sock/smc_policy.h"
@@ -122,6 +123,7 @@ static bool listen_lock(struct sock *sk, enum smc_missed what)
 }
 
 static bool listen_has_rnic;
+static enum smc_decline listen_lack = SMC_DECLINE_NOSMCRDEV;
 
 /* What the policy says, and whether TCP answers a SYN. */
 static enum smc_decline listen_policy;
@@ -159,6 +161,7 @@ static bool listen_recall_client(struct net *net, const struct in6_addr *peer)
 #define smc_hs_begin_server listen_begin_server
 #define smc_ib_has_device() listen_has_rnic
 #define smc_listener_new listen_new_listener
+#define smc_path_lack(ndev) listen_lack
 #define smc_peer_recall_client listen_recall_client
 #define smc_policy_apply listen_ask_policy
 #define smc_policy_peek listen_peek_policy

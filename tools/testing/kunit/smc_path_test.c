@@ -18,6 +18,13 @@
 
 #include "smc_kunit.h"
 
+#include "../../../net/smc/rdma/smc_unfit.h"
+
+/* smc_unfit_test.c has the real one */
+static bool route_unfit_is_below(struct net_device *ndev);
+
+#define smc_unfit_is_below	route_unfit_is_below
+
 #include "../../../net/smc/rdma/smc_path.c"
 
 /**
@@ -74,9 +81,19 @@ int smc_ib_find(struct net *net, struct net_device *ndev, const u8 own[16],
 	return 0;
 }
 
+static bool route_has_device = true;
+
 bool smc_ib_has_device(void)
 {
-	return true;
+	return route_has_device;
+}
+
+/* A device with a port that cannot carry links; with NULL there is one, too. */
+static struct net_device *route_unfit;
+
+static bool route_unfit_is_below(struct net_device *ndev)
+{
+	return route_unfit && (!ndev || ndev == route_unfit);
 }
 
 /* The other cases look up no port. */
@@ -836,24 +853,60 @@ static void acpt_03_an_interface_of_another_vrf_is_none(struct kunit *test)
 	sk_dst_reset(w->tcp->sk);
 }
 
-/* True if a client offers SMC to @to where the device @served has the only port. */
-static bool route_may_reach(struct kunit *test, const char *to, int served)
+/* Why a client does not offer SMC to @to where the device @served has the only port. */
+static enum smc_decline route_reach(struct kunit *test, const char *to, int served)
 {
 	struct sockaddr_in6 in6 = { .sin6_family = AF_INET6, .sin6_port = htons(80) };
 	struct route_world *w = test->priv;
 	struct sockaddr_in in = { .sin_family = AF_INET, .sin_port = htons(80) };
-	bool may_reach;
+	enum smc_decline reach;
 
 	route_served = w->dev[served];
 	route_addr(test, to, &in6.sin6_addr);
 	if (ipv6_addr_type(&in6.sin6_addr) & IPV6_ADDR_LINKLOCAL)
 		in6.sin6_scope_id = w->dev[0]->ifindex;
-	may_reach = smc_path_may_reach(w->tcp->sk, (struct sockaddr *)&in6);
+	reach = smc_path_reach(w->tcp->sk, (struct sockaddr *)&in6);
 	if (!ipv6_addr_v4mapped(&in6.sin6_addr))
-		return may_reach;
+		return reach;
 	in.sin_addr.s_addr = in6.sin6_addr.s6_addr32[3];
-	KUNIT_EXPECT_EQ(test, smc_path_may_reach(w->tcp->sk, (struct sockaddr *)&in), may_reach);
-	return may_reach;
+	KUNIT_EXPECT_EQ(test, (u32)smc_path_reach(w->tcp->sk, (struct sockaddr *)&in),
+			(u32)reach);
+	return reach;
+}
+
+static bool route_may_reach(struct kunit *test, const char *to, int served)
+{
+	return route_reach(test, to, served) == SMC_DECLINE_NONE;
+}
+
+/* H12: an RDMA device on the way that does not serve is named before anything is sent. */
+static void a_device_that_does_not_serve_is_the_reason(struct kunit *test)
+{
+	static const char * const on_first[] = { "::ffff:10.77.0.2", "2001:db8:1::2" };
+	struct route_world *w = test->priv;
+	unsigned int i;
+
+	w->tcp->sk->sk_bound_dev_if = 0;
+	for (i = 0; i < ARRAY_SIZE(on_first); i++) {
+		route_unfit = w->dev[0];
+		KUNIT_EXPECT_EQ(test, (u32)route_reach(test, on_first[i], 1),
+				(u32)SMC_DECLINE_UNFIT);
+		/* one that serves beside it */
+		KUNIT_EXPECT_TRUE(test, route_may_reach(test, on_first[i], 0));
+		/* elsewhere */
+		route_unfit = w->dev[1];
+		KUNIT_EXPECT_EQ(test, (u32)route_reach(test, on_first[i], 1),
+				(u32)SMC_DECLINE_NOSMCRDEV);
+		/* the host has no other */
+		route_has_device = false;
+		KUNIT_EXPECT_EQ(test, (u32)route_reach(test, on_first[i], 1),
+				(u32)SMC_DECLINE_UNFIT);
+		route_unfit = NULL;
+		KUNIT_EXPECT_EQ(test, (u32)route_reach(test, on_first[i], 1),
+				(u32)SMC_DECLINE_NOSMCRDEV);
+		route_has_device = true;
+	}
+	route_served = NULL;
 }
 
 /* A service may repeat TCP options: by a device without a port it gets none. */
@@ -1009,6 +1062,7 @@ static struct kunit_case smc_route_cases[] = {
 	KUNIT_CASE(acpt_03_another_interface_needs_more_than_a_word),
 	KUNIT_CASE(acpt_03_an_interface_of_another_vrf_is_none),
 	KUNIT_CASE(an_offer_needs_a_port_on_the_route),
+	KUNIT_CASE(a_device_that_does_not_serve_is_the_reason),
 	KUNIT_CASE(sec_02_sec_06_ways),
 	KUNIT_CASE(sec_02_routes_of_an_rnic_beside),
 	KUNIT_CASE(neighbours_are_asked),
