@@ -18,27 +18,13 @@
 
 #include "smc_compat.h"
 #include "rdma/smc_net.h"
+#include "rdma/smc_wr_mem.h"
 #include "group/smc_core.h"
 #include "group/smc_link.h"
 #include "group/smc_mem.h"
 #include "observe/smc_trace.h"
 
 static const struct smc_wr_ops *smc_link_ops;
-
-/* What the RNIC's driver allocates, by estimate: a queue pair, and for each work request */
-#define LINK_QP_BYTES	4096
-#define LINK_SEND_BYTES	256
-#define LINK_RECV_BYTES	64
-
-/* Slots and receives are those asked for; a small device has less. */
-static u32 link_cost(const struct smc_wr_depth *depth)
-{
-	u32 nr_sends = SMC_WR_CTRL_SLOTS + depth->nr_sends;
-
-	return LINK_QP_BYTES +
-	       nr_sends * (sizeof(struct smc_wr_slot) + SMC_WR_LONG_LEN + LINK_SEND_BYTES) +
-	       depth->nr_recvs * (sizeof(struct smc_wr_recv) + SMC_WR_RECV_LEN + LINK_RECV_BYTES);
-}
 
 static void link_uncharge(struct smc_link *link)
 {
@@ -48,15 +34,17 @@ static void link_uncharge(struct smc_link *link)
 }
 
 /* Charge for the queues, before they are made, to the control group that pays for the group. */
-static int link_charge(struct smc_link *link, const struct smc_wr_depth *depth)
+static int link_charge(struct smc_link *link, const struct smc_ib_end *end,
+		       const struct smc_wr_depth *depth)
 {
+	u32 cost = smc_wr_mem_cost(&end->dev->ibdev->attrs, depth);
 	int rc;
 
 	link->account = kzalloc(sizeof(*link->account), GFP_KERNEL);
 	if (!link->account)
 		return -ENOMEM;
 	smc_mem_open(link->account, &link->lgr->account.sk);
-	rc = smc_mem_charge(link->account, link_cost(depth));
+	rc = smc_mem_charge(link->account, cost);
 	if (rc)
 		link_uncharge(link);
 	return rc;
@@ -342,7 +330,7 @@ struct smc_link *smc_link_create_at(struct smc_link_group *lgr, const struct smc
 	link = link_alloc(lgr, index);
 	if (!link)
 		return ERR_PTR(-ENOMEM);
-	rc = link_charge(link, &depth);
+	rc = link_charge(link, end, &depth);
 	if (rc)
 		goto free;
 	rc = smc_wr_create(&link->wr, end, &depth, smc_link_ops);

@@ -17,6 +17,12 @@
 #define SMC_WR_DRAIN		1	/* work request behind all others, smc_wr_flush() */
 #define SMC_WR_WHOLE_RECVS	64	/* receives of SMC_WR_RECV_MAX: a peer waits for more */
 
+/* What a driver allocates, by estimate: a queue pair, and for each work request */
+#define SMC_WR_QP_BYTES		4096
+#define SMC_WR_CQE_BYTES	64
+#define SMC_WR_SQE_BYTES(nr_sge) ((192 + (nr_sge) * 16) * 3 / 2)	/* and its own notes */
+#define SMC_WR_RQE_BYTES	40
+
 static_assert(SMC_WR_TX_STRIDE >= SMC_WR_MSG_LEN);
 /* no message lies in two pages */
 static_assert(PAGE_SIZE % SMC_WR_TX_STRIDE == 0 && PAGE_SIZE % SMC_WR_LONG_LEN == 0);
@@ -192,6 +198,32 @@ static void smc_wr_lay_out(struct smc_wr *wr)
 		recv->sge[1].addr = wr->page[SMC_WR_PAGE_MORE].dma;
 		recv->sge[1].length = SMC_WR_RECV_MAX - SMC_WR_RECV_LEN;
 	}
+}
+
+/**
+ * smc_wr_mem_cost() - estimate the memory of a link's queues
+ * @attrs: of the device
+ * @depth: what the link should have
+ *
+ * What smc_wr_mem_get() takes is exact, the part of the driver an estimate: it rounds a queue up to
+ * a power of two, and the bytes of a work request are those of mlx5.
+ *
+ * Context: Any context.
+ * Return: bytes.
+ */
+u32 smc_wr_mem_cost(const struct ib_device_attr *attrs, const struct smc_wr_depth *depth)
+{
+	u32 recv_len = smc_wr_recv_len(attrs), nr_sge = min(attrs->max_send_sge, SMC_CAP_MAX_SGE);
+	unsigned int nr_slots = smc_wr_nr_slots(attrs, depth);
+	unsigned int nr_recvs = smc_wr_nr_recvs(attrs, depth);
+
+	return SMC_WR_QP_BYTES + nr_slots * sizeof(struct smc_wr_slot) +
+	       nr_recvs * sizeof(struct smc_wr_recv) + PAGE_SIZE * smc_wr_nr_tx_pages(nr_slots) +
+	       PAGE_SIZE + smc_wr_nr_recv_pages(recv_len, nr_recvs) * smc_wr_recv_page(recv_len) +
+	       roundup_pow_of_two(smc_wr_send_depth(nr_slots)) *
+			(SMC_WR_SQE_BYTES(nr_sge) + SMC_WR_CQE_BYTES) +
+	       roundup_pow_of_two(nr_recvs + SMC_WR_DRAIN) *
+			(SMC_WR_RQE_BYTES + SMC_WR_CQE_BYTES);
 }
 
 /**

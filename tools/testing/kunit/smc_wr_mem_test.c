@@ -157,11 +157,38 @@ static void a_page_that_cannot_be_mapped_leaves_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wrm_bytes, 0);
 }
 
+/* S5: what the queues of a link take on mlx5, as computed from its driver: some 330 KiB. */
+static void a_link_costs_what_its_driver_allocates_too(struct kunit *test)
+{
+	struct smc_wr *wr = wrm_new(test, 2);
+	struct ib_device_attr *attrs = &wr->end.dev->ibdev->attrs;
+	u32 usual = smc_wr_mem_cost(attrs, &wrm_usual), whole, few;
+	const struct smc_wr_depth least = { 2, 2 };
+
+	KUNIT_ASSERT_EQ(test, smc_wr_mem_get(wr, &wrm_usual), 0);
+	KUNIT_EXPECT_GT(test, usual, wrm_bytes + 72 * sizeof(struct smc_wr_slot) +
+				     256 * sizeof(struct smc_wr_recv));
+	smc_wr_mem_put(wr);
+	if (PAGE_SIZE == 4096) {
+		KUNIT_EXPECT_GT(test, usual, 300U << 10);
+		KUNIT_EXPECT_LT(test, usual, 360U << 10);
+	}
+	attrs->max_recv_sge = 1;
+	whole = smc_wr_mem_cost(attrs, &wrm_usual);
+	KUNIT_EXPECT_GT(test, whole, SMC_WR_WHOLE_RECVS * SMC_WR_RECV_MAX);
+	few = smc_wr_mem_cost(attrs, &least);
+	KUNIT_EXPECT_LT(test, few, usual / 3);
+	/* fewer sources are shorter work requests */
+	attrs->max_send_sge = 2;
+	KUNIT_EXPECT_LT(test, smc_wr_mem_cost(attrs, &least), few);
+}
+
 static struct kunit_case smc_wr_mem_cases[] = {
 	KUNIT_CASE(slots_are_as_many_as_the_queue_holds),
 	KUNIT_CASE(a_receive_has_two_parts),
 	KUNIT_CASE(one_source_of_a_receive_is_enough),
 	KUNIT_CASE(a_page_that_cannot_be_mapped_leaves_nothing),
+	KUNIT_CASE(a_link_costs_what_its_driver_allocates_too),
 	{}
 };
 
