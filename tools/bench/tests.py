@@ -20,9 +20,10 @@ NOT_STOCK = ("tcp", "ours")
 VERBS = {"verbs": "send", "verbs-imm": "imm"}
 RDMA = ("rsockets", *VERBS)
 PAGES = 150000          # of rings, which is most of a machine
-# Idle ones, twice: as many as a link group has. The regions of its pools have 1, 2, 4 ... elements,
-# and exactly so many in the end, so no region is there before its connections, or has a rest.
-CONNECTIONS = 255
+# Idle ones, twice: as many as a link group has then. The regions of its pools have 1, 2, 4 ... up
+# to 127 elements of 16 KiB, the most that 511 pages hold: exactly so many in the end. So no region
+# is there before its connections, or has a rest.
+CONNECTIONS = 254
 BURST = 256             # connections that begin at once
 REDIS = ("redis-server --port {port} --bind 0.0.0.0 --protected-mode no "
          "--save '' --appendonly no")
@@ -81,7 +82,8 @@ class Memory(Test):
     """
 
     def __init__(self, name, port, with_rings=True, **kw):
-        sysctl = {"net.smc.mem": f"{PAGES} {PAGES} {PAGES}"}
+        sysctl = {"net.smc.mem": f"{PAGES} {PAGES} {PAGES}",
+                  "net.smc.max_conns_per_lgr": str(CONNECTIONS)}
         if not with_rings:
             sysctl.update({"net.smc.rmem": "16384", "net.smc.wmem": "16384"})
         super().__init__(name, "bytes", port, f"{small()} hold {port}",

@@ -587,17 +587,64 @@ static int smc_pool_announce(struct smc_link_group *lgr, struct smc_buf *buf)
 	return rc == -EAGAIN ? -EREMOTEIO : rc;
 }
 
-static int lgr_publish_buf(struct smc_link_group *lgr, struct smc_buf *buf)
+/* A region that each RNIC of the host can register, so that none is excluded from a later link. */
+static unsigned int pool_max_elems(u32 elem_size)
 {
-	int rc = smc_pool_register(lgr, buf);
+	u32 pages = SMC_CAP_REGION_PAGES;
+	struct smc_ib_dev *dev = NULL;
 
-	/* RMB-23, RKEY-05, SC-04, SC-08: before Accept or Confirm */
-	if (!rc && buf->kind == SMC_BUF_RMB)
-		rc = smc_pool_announce(lgr, buf);
-	return rc;
+	guard(rcu)();
+	while ((dev = smc_ib_next_dev(dev)))
+		pages = min(pages, dev->cap.region_pages);
+	return max_t(u64, div_u64((u64)pages << PAGE_SHIFT, elem_size), 1);
 }
 
 static void pool_make_room(unsigned long bytes);
+
+/* Takes @buf: maps it, and registers it if the group is up. Returns it, or an ERR_PTR. */
+static struct smc_buf *pool_try_region(struct smc_link_group *lgr, struct smc_buf_pool *pool,
+				       struct smc_buf *buf, bool is_up, struct smc_buf_elem *elem)
+{
+	int rc = smc_pool_add(lgr, pool, buf, elem);
+
+	if (rc || !is_up)
+		return rc ? ERR_PTR(rc) : buf;
+	rc = smc_pool_register(lgr, buf);
+	if (!rc)
+		return buf;
+	smc_pool_drop(lgr, pool, buf, elem);
+	return ERR_PTR(rc);
+}
+
+/* True if an RNIC, its driver or its IOMMU may accept less. */
+static bool pool_may_be_too_large(int err)
+{
+	return err != -ECONNABORTED && err != -EPIPE && err != -ENOSPC && err != -EOPNOTSUPP;
+}
+
+/*
+ * Returns a region with one element in use. Page lists of drivers and bounce buffers are
+ * contiguous, and may be scarce where single pages are not: each attempt has half the elements of
+ * the last one.
+ */
+static struct smc_buf *pool_new_region(struct smc_link_group *lgr, struct smc_buf_pool *pool,
+				       u32 size, bool is_up, struct smc_buf_elem *elem)
+{
+	unsigned int max_elems = pool_max_elems(size);
+	struct smc_buf *buf;
+
+	do {
+		buf = smc_buf_alloc(pool, size, READ_ONCE(lgr->max_pages), max_elems);
+		if (IS_ERR(buf)) {
+			if (PTR_ERR(buf) == -ENOMEM)
+				pool_make_room(size);
+			break;
+		}
+		max_elems = buf->nr_elems / 2;
+		buf = pool_try_region(lgr, pool, buf, is_up, elem);
+	} while (IS_ERR(buf) && max_elems && pool_may_be_too_large(PTR_ERR(buf)));
+	return buf;
+}
 
 /**
  * smc_pool_grow() - add a region to a pool
@@ -607,7 +654,8 @@ static void pool_make_room(unsigned long bytes);
  * @is_up: the group is up: the region is registered and, if it is an RMB, announced
  * @elem: filled on success with the first element
  *
- * Without memory, or at the limit of the host, idle regions of all groups go, for later calls.
+ * Without memory, or at the limit of the host, idle regions of all groups go, for later calls. What
+ * an RNIC cannot map or register is tried again with half the elements.
  *
  * Context: Process context, sleeps; for an RMB of a group that is up, until the peer has answered.
  *	    Expects no lock held. Takes lgr->lock.
@@ -617,18 +665,14 @@ static void pool_make_room(unsigned long bytes);
 int smc_pool_grow(struct smc_link_group *lgr, struct smc_buf_pool *pool, u32 size, bool is_up,
 		  struct smc_buf_elem *elem)
 {
-	struct smc_buf *buf = smc_buf_alloc(pool, size, READ_ONCE(lgr->max_pages));
-	int rc;
+	struct smc_buf *buf = pool_new_region(lgr, pool, size, is_up, elem);
+	int rc = 0;
 
-	if (IS_ERR(buf)) {
-		if (PTR_ERR(buf) == -ENOMEM)
-			pool_make_room(size);
+	if (IS_ERR(buf))
 		return PTR_ERR(buf);
-	}
-	rc = smc_pool_add(lgr, pool, buf, elem);
-	if (rc)
-		return rc;
-	rc = is_up ? lgr_publish_buf(lgr, buf) : 0;
+	/* RMB-23, RKEY-05, SC-04, SC-08: before Accept or Confirm */
+	if (is_up && buf->kind == SMC_BUF_RMB)
+		rc = smc_pool_announce(lgr, buf);
 	if (rc) {
 		smc_pool_drop(lgr, pool, buf, elem);
 		return rc;

@@ -39,6 +39,8 @@ atomic_long_t smc_buf_pages;
 /* In pages, net.smc.mem: low, unused, and the maximum of smc_buf_pages. */
 long smc_buf_limits[3] = { LONG_MAX, LONG_MAX, LONG_MAX };
 
+static_assert(SMC_BUF_MIN_SIZE == SMC_CAP_MIN_REGION);
+
 /* Does not fit 32 bits, and leaves room before addresses overflow. */
 #define SMC_BUF_IOVA_BASE	BIT_ULL(40)
 
@@ -304,10 +306,10 @@ static unsigned long smc_buf_may_spare(const struct smc_buf_pool *pool, u32 elem
 
 /* Elements of the next region of a size; the caller uses one of them. */
 static unsigned int smc_buf_next_count(struct smc_buf_pool *pool, u32 elem_size,
-				       u32 max_pages)
+				       u32 max_pages, unsigned int max_elems)
 {
-	u64 limit = min_t(u64, div_u64((u64)max_pages << PAGE_SHIFT, elem_size),
-			  SMC_BUF_MAX_ELEMS);
+	u64 limit = min3(div_u64((u64)max_pages << PAGE_SHIFT, elem_size), (u64)max_elems,
+			 (u64)SMC_BUF_MAX_ELEMS);
 	unsigned int count = 1;
 	struct smc_buf *buf;
 
@@ -366,6 +368,7 @@ static u64 smc_buf_next_iova(struct smc_buf_pool *pool, unsigned int nr_pages)
  * @pool: the pool
  * @elem_size: bytes of an element, 2^(code + 14)
  * @max_pages: the least max_pages of the links it has to be mapped on
+ * @max_elems: elements wanted at most, one at least
  *
  * The memory is zeroed. The region has 1, 2, 4, 8 ... elements, twice as many as the largest
  * one of that size in the pool, at most what one registration can cover and at most 255. It
@@ -378,14 +381,14 @@ static u64 smc_buf_next_iova(struct smc_buf_pool *pool, unsigned int nr_pages)
  *	   @elem_size is not a size; ERR_PTR(-ENOMEM), also beyond the limit of the host.
  */
 struct smc_buf *smc_buf_alloc(struct smc_buf_pool *pool, u32 elem_size,
-			      u32 max_pages)
+			      u32 max_pages, unsigned int max_elems)
 {
 	struct smc_buf *buf;
 	unsigned int count;
 
 	if (elem_size < SMC_BUF_MIN_SIZE || !is_power_of_2(elem_size))
 		return ERR_PTR(-EINVAL);
-	count = smc_buf_next_count(pool, elem_size, max_pages);
+	count = smc_buf_next_count(pool, elem_size, max_pages, max_elems);
 	if (!count)
 		return ERR_PTR(-EINVAL);
 	buf = kzalloc(struct_size(buf, dirty, count), GFP_KERNEL);
@@ -452,11 +455,11 @@ static bool smc_buf_needs_sync(const struct smc_buf *buf, struct ib_device *ibde
 }
 
 static int smc_buf_fill_mr(struct smc_buf *buf, struct ib_mr *mr,
-			   struct sg_table *sgt)
+			   struct sg_table *sgt, u32 page_size)
 {
 	int n;
 
-	n = ib_map_mr_sg(mr, sgt->sgl, sgt->nents, NULL, PAGE_SIZE);
+	n = ib_map_mr_sg(mr, sgt->sgl, sgt->nents, NULL, page_size);
 	if (n < 0)
 		return n;
 	if (n != sgt->nents || mr->length != smc_buf_size(buf))
@@ -493,6 +496,7 @@ static bool smc_buf_is_split(const struct smc_buf *buf, unsigned int link)
  */
 int smc_buf_map_link(struct smc_buf *buf, struct smc_wr *wr, unsigned int link)
 {
+	const struct smc_cap *cap = &wr->end.dev->cap;
 	struct ib_device *ibdev = wr->end.dev->ibdev;
 	struct smc_buf_map *map = &buf->map[link];
 	struct ib_mr *mr;
@@ -500,18 +504,19 @@ int smc_buf_map_link(struct smc_buf *buf, struct smc_wr *wr, unsigned int link)
 
 	if (map->mr)
 		return -EEXIST;
-	mr = ib_alloc_mr(wr->pd, IB_MR_TYPE_MEM_REG, buf->nr_pages);
+	mr = ib_alloc_mr(wr->pd, IB_MR_TYPE_MEM_REG,
+			 DIV_ROUND_UP_ULL(smc_buf_size(buf), cap->page_size));
 	if (IS_ERR(mr))
 		return PTR_ERR(mr);
-	rc = sg_alloc_table_from_pages(&map->sgt, buf->pages, buf->nr_pages, 0,
-				       smc_buf_size(buf), GFP_KERNEL);
+	rc = sg_alloc_table_from_pages_segment(&map->sgt, buf->pages, buf->nr_pages, 0,
+					       smc_buf_size(buf), cap->max_segment, GFP_KERNEL);
 	if (rc)
 		goto dereg;
 	/* Both directions: the CPU zeroes what the peer writes to. */
 	rc = ib_dma_map_sgtable_attrs(ibdev, &map->sgt, DMA_BIDIRECTIONAL, 0);
 	if (rc)
 		goto free_table;
-	rc = smc_buf_fill_mr(buf, mr, &map->sgt);
+	rc = smc_buf_fill_mr(buf, mr, &map->sgt, cap->page_size);
 	if (rc)
 		goto unmap;
 

@@ -155,7 +155,8 @@ void smc_buf_put(struct smc_buf_pool *pool, struct smc_buf_elem *elem);
 void smc_buf_lose(struct smc_buf_pool *pool, struct smc_buf_elem *elem);
 
 /* ERR_PTR() on failure, never NULL */
-struct smc_buf *smc_buf_alloc(struct smc_buf_pool *pool, u32 elem_size, u32 max_pages);
+struct smc_buf *smc_buf_alloc(struct smc_buf_pool *pool, u32 elem_size, u32 max_pages,
+			      unsigned int max_elems);
 int smc_buf_map_link(struct smc_buf *buf, struct smc_wr *wr, unsigned int link);
 int smc_buf_register(struct smc_buf *buf, struct smc_wr *wr, unsigned int link);
 void smc_buf_unmap(struct smc_buf *buf, struct smc_wr *wr, unsigned int link);

@@ -111,7 +111,7 @@ static struct smc_buf *new_region(struct kunit *test, struct smc_buf_pool *pool,
 {
 	struct smc_buf *buf;
 
-	buf = smc_buf_alloc(pool, elem_size, PAGES(max_bytes));
+	buf = smc_buf_alloc(pool, elem_size, PAGES(max_bytes), SMC_BUF_MAX_ELEMS);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(buf));
 	KUNIT_ASSERT_EQ(test, smc_buf_add(pool, buf, NULL), 0);
 	smc_buf_set_ready(pool, buf);
@@ -178,7 +178,7 @@ static void sizes_that_are_none_are_refused(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(rows); i++)
 		KUNIT_EXPECT_EQ_MSG(test, -EINVAL,
 				    PTR_ERR_OR_ZERO(smc_buf_alloc(pool, rows[i].size,
-								  PAGES(rows[i].max_bytes))),
+								  PAGES(rows[i].max_bytes), 255)),
 				    "%s", rows[i].why);
 }
 
@@ -276,7 +276,7 @@ static void rkey_05_only_the_adder_before_it_is_ready(struct kunit *test)
 
 	new_region(test, pool, 16 * KIB, 16 * KIB);
 	KUNIT_ASSERT_EQ(test, smc_buf_get(pool, 16 * KIB, &yours), 0);
-	buf = smc_buf_alloc(pool, 16 * KIB, PAGES(32 * KIB));
+	buf = smc_buf_alloc(pool, 16 * KIB, PAGES(32 * KIB), SMC_BUF_MAX_ELEMS);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(buf));
 	KUNIT_ASSERT_EQ(test, buf->nr_elems, 2);
 	KUNIT_ASSERT_EQ(test, smc_buf_add(pool, buf, &mine), 0);
@@ -303,7 +303,7 @@ static void rmb_01_a_pool_holds_255_rmbs(struct kunit *test)
 
 	for (i = 0; i < 255; i++)
 		new_region(test, pool, UNIT, UNIT);
-	buf = smc_buf_alloc(pool, UNIT, PAGES(UNIT));
+	buf = smc_buf_alloc(pool, UNIT, PAGES(UNIT), SMC_BUF_MAX_ELEMS);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(buf));
 	KUNIT_EXPECT_EQ(test, smc_buf_add(pool, buf, NULL), -ENOSPC);
 
@@ -432,7 +432,7 @@ static void a_region_not_ready_is_not_idle(struct kunit *test)
 	struct smc_buf *buf;
 	LIST_HEAD(idle);
 
-	buf = smc_buf_alloc(pool, 16 * KIB, PAGES(16 * KIB));
+	buf = smc_buf_alloc(pool, 16 * KIB, PAGES(16 * KIB), SMC_BUF_MAX_ELEMS);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(buf));
 	KUNIT_ASSERT_EQ(test, smc_buf_add(pool, buf, NULL), 0);
 	KUNIT_EXPECT_EQ(test, smc_buf_take_idle(pool, 0, ULONG_MAX, &idle), 0);
@@ -618,7 +618,7 @@ static void the_host_has_a_limit_for_all_regions(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, buf->nr_elems, 2);
 	buf = new_region(test, pool, UNIT, 32 * UNIT);
 	KUNIT_EXPECT_EQ(test, buf->nr_elems, 1);
-	buf = smc_buf_alloc(pool, UNIT, PAGES(32 * UNIT));
+	buf = smc_buf_alloc(pool, UNIT, PAGES(32 * UNIT), SMC_BUF_MAX_ELEMS);
 	KUNIT_EXPECT_PTR_EQ(test, buf, ERR_PTR(-ENOMEM));
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&smc_buf_pages) - before, PAGES(6 * UNIT));
 	smc_buf_limits[2] = limit;
@@ -652,7 +652,7 @@ static void a_region_that_failed_leaves_nothing(struct kunit *test)
 	struct smc_buf *stays, *buf;
 
 	stays = new_region(test, pool, 16 * KIB, 512 * KIB);
-	buf = smc_buf_alloc(pool, 64 * KIB, PAGES(512 * KIB));
+	buf = smc_buf_alloc(pool, 64 * KIB, PAGES(512 * KIB), SMC_BUF_MAX_ELEMS);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(buf));
 	KUNIT_ASSERT_EQ(test, smc_buf_add(pool, buf, &elem), 0);
 	smc_buf_remove(pool, buf, &elem);
@@ -674,7 +674,7 @@ static void rkey_03_a_walk_sees_rmbs_that_are_not_ready(struct kunit *test)
 
 	KUNIT_EXPECT_NULL(test, smc_buf_next(pool, NULL));
 	one = new_region(test, pool, 16 * KIB, 512 * KIB);
-	two = smc_buf_alloc(pool, 16 * KIB, PAGES(512 * KIB));
+	two = smc_buf_alloc(pool, 16 * KIB, PAGES(512 * KIB), SMC_BUF_MAX_ELEMS);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(two));
 	KUNIT_ASSERT_EQ(test, smc_buf_add(pool, two, NULL), 0);
 	KUNIT_EXPECT_PTR_EQ(test, smc_buf_next(pool, NULL), one);
@@ -876,7 +876,7 @@ static struct smc_buf *mapped_region(struct kunit *test, struct smc_buf_pool *po
 	static struct ib_mr mr;
 	struct smc_buf *buf;
 
-	buf = smc_buf_alloc(pool, UNIT, PAGES(UNIT));
+	buf = smc_buf_alloc(pool, UNIT, PAGES(UNIT), SMC_BUF_MAX_ELEMS);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(buf));
 	buf->map[0].mr = &mr;
 	return buf;

@@ -30,6 +30,11 @@ static int core_charge(struct smc_account *account, u32 total);
 #define CORE_LINK_BYTES	(300 << 10)
 #define smc_wr_mem_cost(attrs, depth)	CORE_LINK_BYTES
 
+/* The RNICs of the host: core_dev[], or none */
+static struct smc_ib_dev *core_next_dev(struct smc_ib_dev *prev);
+
+#define smc_ib_next_dev	core_next_dev
+
 #include "../../../net/smc/proto/smc_clc_nego.h"
 
 /* Groups that searches compare with their key, and steps of walks */
@@ -56,9 +61,14 @@ static struct ib_qp core_qp;
 static u32 core_max_pages = 512;	/* of the next link's RNIC */
 static struct ib_mr core_mr;
 static bool core_has_copies;		/* do RNICs need copies of regions? */
+static unsigned int core_map_elems = UINT_MAX;	/* of the largest region that one maps */
+static unsigned int core_nr_maps;
 
 static int core_map(struct smc_buf *buf, struct smc_wr *wr, unsigned int link)
 {
+	core_nr_maps++;
+	if (buf->nr_elems > core_map_elems)
+		return -ENOMEM;
 	if (core_has_copies && buf->map[!link].mr)
 		return -EOPNOTSUPP;
 	buf->map[link].mr = &core_mr;
@@ -141,6 +151,15 @@ static struct proto core_proto = {
 };
 
 static struct smc_ib_dev core_dev[2];
+static unsigned int core_nr_devs;	/* of those that the host knows */
+
+static struct smc_ib_dev *core_next_dev(struct smc_ib_dev *prev)
+{
+	unsigned int i = prev ? prev - core_dev + 1 : 0;
+
+	return i < core_nr_devs ? &core_dev[i] : NULL;
+}
+
 static const struct smc_ib_end core_end = { .dev = &core_dev[0], .port = 1 };
 static const struct smc_wr_ops core_ops;
 
@@ -375,7 +394,7 @@ static void core_take_element(struct kunit *test, struct smc_buf_pool *pool,
 
 	if (!smc_buf_get(pool, CORE_SIZE, elem))
 		return;
-	buf = smc_buf_alloc(pool, CORE_SIZE, 512);
+	buf = smc_buf_alloc(pool, CORE_SIZE, 512, SMC_BUF_MAX_ELEMS);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(buf));
 	KUNIT_ASSERT_EQ(test, smc_buf_add(pool, buf, elem), 0);
 	smc_buf_set_ready(pool, buf);
@@ -954,6 +973,63 @@ static void rkey_02_rmbs_suit_the_least_of_the_rnics(struct kunit *test)
 	link = smc_link_create_at(lgr, &core_end, 1);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(link));
 	KUNIT_EXPECT_EQ(test, lgr->max_pages, 511);
+}
+
+/* Elements of the next region, or an error; all of them are in use afterwards. */
+static int core_next_region(struct kunit *test, struct smc_link_group *lgr)
+{
+	struct smc_buf_elem elem = {};
+	struct smc_buf *buf;
+	int rc;
+
+	KUNIT_ASSERT_EQ(test, smc_pool_begin_grow(lgr), 0);
+	rc = smc_pool_grow(lgr, &lgr->sends, CORE_SIZE, false, &elem);
+	smc_pool_end_grow(lgr);
+	if (rc)
+		return rc;
+	buf = elem.buf;
+	/* nothing is there to be unmapped with the link */
+	memset(buf->map, 0, sizeof(buf->map));
+	while (!smc_buf_get(&lgr->sends, CORE_SIZE, &elem))
+		;
+	return buf->nr_elems;
+}
+
+/* H6: a page list or a bounce buffer that is not to be had costs elements, and no connection. */
+static void rmb_02_a_region_that_cannot_be_mapped_is_halved(struct kunit *test)
+{
+	static const int want[] = { 1, 2, 4, 4, 4 };
+	struct smc_link_group *lgr = core_server_up(test)->lgr;
+	unsigned int i;
+
+	core_map_elems = 5;
+	for (i = 0; i < ARRAY_SIZE(want); i++)
+		KUNIT_EXPECT_EQ(test, core_next_region(test, lgr), want[i]);
+	/* one element is the last attempt */
+	core_map_elems = 0;
+	core_nr_maps = 0;
+	KUNIT_EXPECT_EQ(test, core_next_region(test, lgr), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, core_nr_maps, 4);
+	core_map_elems = UINT_MAX;
+	KUNIT_EXPECT_EQ(test, core_next_region(test, lgr), 8);
+}
+
+/* H6, H7: a region suits each RNIC of the host, so that any may get a link later. */
+static void rkey_02_regions_suit_all_rnics_of_the_host(struct kunit *test)
+{
+	static const int want[] = { 1, 2, 3, 3 };
+	struct smc_link_group *lgr = core_server_up(test)->lgr;
+	unsigned int i;
+
+	core_dev[0].cap.region_pages = 511;
+	core_dev[1].cap.region_pages = 3 * CORE_SIZE / PAGE_SIZE;
+	core_nr_devs = 2;
+	for (i = 0; i < ARRAY_SIZE(want); i++)
+		KUNIT_EXPECT_EQ(test, core_next_region(test, lgr), want[i]);
+	/* one element is not too much for any */
+	core_dev[1].cap.region_pages = 1;
+	KUNIT_EXPECT_EQ(test, core_next_region(test, lgr), 1);
+	core_nr_devs = 0;
 }
 
 /* Links that a group keeps after their queues are gone. */
@@ -1815,7 +1891,7 @@ static bool core_is_reported(const struct smc_link *link)
 static struct smc_buf *core_grow(struct kunit *test, struct smc_link_group *lgr,
 				 struct smc_buf_elem *elem)
 {
-	struct smc_buf *buf = smc_buf_alloc(&lgr->rmbs, CORE_SIZE, core_max_pages);
+	struct smc_buf *buf = smc_buf_alloc(&lgr->rmbs, CORE_SIZE, core_max_pages, 255);
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, buf);
 	KUNIT_EXPECT_EQ(test, smc_pool_add(lgr, &lgr->rmbs, buf, elem), 0);
@@ -1917,7 +1993,7 @@ static void rkey_02_an_rmb_that_a_new_link_knows_is_no_obstacle(struct kunit *te
 	struct ib_mr mr = {};
 	struct smc_buf *buf;
 
-	buf = smc_buf_alloc(pool, CORE_SIZE, 1 << 10);
+	buf = smc_buf_alloc(pool, CORE_SIZE, 1 << 10, SMC_BUF_MAX_ELEMS);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(buf));
 	KUNIT_ASSERT_EQ(test, smc_buf_add(pool, buf, NULL), 0);
 	buf->map[two->index].mr = &mr;
@@ -1934,10 +2010,10 @@ static void rmb_24_a_link_frees_its_own_regions(struct kunit *test)
 	struct ib_mr mr = {};
 	struct smc_buf *here, *there;
 
-	here = smc_buf_alloc(&lgr->rmbs, CORE_SIZE, 1 << 10);
+	here = smc_buf_alloc(&lgr->rmbs, CORE_SIZE, 1 << 10, SMC_BUF_MAX_ELEMS);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(here));
 	list_add(&here->node, &lgr->dropped);
-	there = smc_buf_alloc(&lgr->rmbs, CORE_SIZE, 1 << 10);
+	there = smc_buf_alloc(&lgr->rmbs, CORE_SIZE, 1 << 10, SMC_BUF_MAX_ELEMS);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(there));
 	list_add(&there->node, &lgr->dropped);
 	there->map[one->index].mr = &mr;
@@ -2976,6 +3052,8 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(lg_02_a_link_is_known_by_gid_mac_and_qpn),
 	KUNIT_CASE(lid_03_a_link_never_connected_can_be_given_up),
 	KUNIT_CASE(rkey_02_rmbs_suit_the_least_of_the_rnics),
+	KUNIT_CASE(rmb_02_a_region_that_cannot_be_mapped_is_halved),
+	KUNIT_CASE(rkey_02_regions_suit_all_rnics_of_the_host),
 	KUNIT_CASE(lgt_02_of_too_many_empty_groups_the_oldest_end),
 	KUNIT_CASE(a_peer_has_a_limited_number_of_busy_groups),
 	KUNIT_CASE(a_host_has_a_limited_number_of_groups),

@@ -448,7 +448,7 @@ static void eng_reject_links(struct kunit *test)
 /* An unused RMB. It has no key, as on a link that was just stopped. */
 static void eng_idle_rmb(struct kunit *test, struct smc_link_group *lgr)
 {
-	struct smc_buf *buf = smc_buf_alloc(&lgr->rmbs, SMC_BUF_MIN_SIZE, 512);
+	struct smc_buf *buf = smc_buf_alloc(&lgr->rmbs, SMC_BUF_MIN_SIZE, 512, SMC_BUF_MAX_ELEMS);
 	struct smc_buf_elem elem = {};
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR_OR_NULL(buf));
