@@ -21,7 +21,8 @@
 #include "rdma/smc_cap.h"
 
 static const char * const smc_cap_lack_texts[] = {
-#define SMC_CAP_LACK_TEXT(id, text) [SMC_CAP_LACKS_##id] = text,
+#define SMC_CAP_LACK_TEXT(id, text) \
+	[SMC_CAP_LACKS_##id] = text,
 	SMC_CAP_LACKS(SMC_CAP_LACK_TEXT)
 #undef SMC_CAP_LACK_TEXT
 };

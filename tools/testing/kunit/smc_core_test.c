@@ -28,7 +28,7 @@ static int core_charge(struct smc_account *account, u32 total);
 
 /* What a link costs, on whatever device. */
 #define CORE_LINK_BYTES	(300 << 10)
-#define smc_wr_mem_cost(attrs, depth)	CORE_LINK_BYTES
+#define smc_wr_mem_cost(...)	CORE_LINK_BYTES
 
 /* The RNICs of the host: core_dev[], or none */
 static struct smc_ib_dev *core_next_dev(struct smc_ib_dev *prev);

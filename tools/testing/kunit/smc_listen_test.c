@@ -161,7 +161,7 @@ static bool listen_recall_client(struct net *net, const struct in6_addr *peer)
 #define smc_hs_begin_server listen_begin_server
 #define smc_ib_has_device() listen_has_rnic
 #define smc_listener_new listen_new_listener
-#define smc_path_lack(ndev) listen_lack
+#define smc_path_lack(...) listen_lack
 #define smc_peer_recall_client listen_recall_client
 #define smc_policy_apply listen_ask_policy
 #define smc_policy_peek listen_peek_policy

@@ -28,6 +28,8 @@ def run(t):
         return
     t.no_groups()
     for vm in (t.a, t.b):
+        # each region is a turn of its own, with verbs as slow as the profile's
+        t.set(vm, clc_timeout_ms=60000)
         vm.write("/sys/kernel/debug/rnic/rxe0/fault", f"alloc_pages {PAGES}")
     s = t.half(t.a, serve, port=PORT, count=N, backlog=64)
     s.expect("listening")
@@ -39,3 +41,4 @@ def run(t):
     t.wait_all(s, c)
     for vm in (t.a, t.b):
         vm.write("/sys/kernel/debug/rnic/rxe0/fault", "alloc_pages 0")
+    t.restore("clc_timeout_ms")
