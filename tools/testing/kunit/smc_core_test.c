@@ -1288,16 +1288,20 @@ static void rmb_33_indexes_do_not_run_out(struct kunit *test)
 	struct smc_link_group *lgr = link->lgr;
 	unsigned int i, nr_named = 0;
 	struct smc_conn *conn;
+	u32 index = 0;
 
 	lgr->ext = SMC_LLC_EXT_IMMEDIATE;
 	conn = core_join(test, link)->conn;
-	/* one more than there are indexes, each lost by an error */
-	for (i = 0; i <= SMC_TOKEN_INDEX; i++) {
+	/* more than have a name, each lost by an error */
+	for (i = 0; i < 2 * 256; i++) {
 		nr_named += !!smc_imm_name(conn->token);
+		index = conn->token & SMC_TOKEN_INDEX;
 		conn_drop_token(conn, lgr, false);
 		KUNIT_ASSERT_EQ_MSG(test, conn_take_token(conn, lgr), 0, "after %u", i);
 	}
 	KUNIT_EXPECT_EQ(test, nr_named, 255U);
+	/* from now on a loss leaves the same index to the next connection */
+	KUNIT_EXPECT_EQ(test, conn->token & SMC_TOKEN_INDEX, index);
 	KUNIT_EXPECT_EQ(test, smc_imm_name(conn->token), 0);
 	KUNIT_EXPECT_NULL(test, smc_conn_lookup_imm(lgr, 0));
 	KUNIT_EXPECT_PTR_EQ(test, smc_conn_lookup(lgr, conn->token), conn);
