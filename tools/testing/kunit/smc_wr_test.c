@@ -100,20 +100,20 @@ static int wr_modify_qp(struct ib_qp *qp, struct ib_qp_attr *attr, int mask)
 #define ib_create_qp(...)		(&wr_lab->qp)
 #define ib_modify_qp			wr_modify_qp
 #define ib_destroy_qp(qp)		wr_destroy_qp(qp)
-#define ib_destroy_cq(cq)		((void)wr_lab->nr_kept--)
-#define ib_dealloc_pd(pd)		((void)wr_lab->nr_kept--)
+#define ib_destroy_cq(...)		((void)wr_lab->nr_kept--)
+#define ib_dealloc_pd(...)		((void)wr_lab->nr_kept--)
 
 #define smc_ib_begin_counts(...)	((void)0)
 #define smc_ib_end_counts(...)		((void)0)
 #define smc_ib_end_copy(to, from)	(*(to) = *(from))
-#define smc_ib_end_put(end)		((void)0)
-#define smc_ib_end_is_active(end)	(wr_lab->is_active)
-#define smc_ib_end_is_up(end)		(wr_lab->is_active && wr_lab->has_gid)
-#define smc_ib_end_is_dead(end)		false
-#define smc_ib_end_is_removed(end)	false
+#define smc_ib_end_put(...)		((void)0)
+#define smc_ib_end_is_active(...)	(wr_lab->is_active)
+#define smc_ib_end_is_up(...)		(wr_lab->is_active && wr_lab->has_gid)
+#define smc_ib_end_is_dead(...)		false
+#define smc_ib_end_is_removed(...)	false
 #define smc_ib_end_mtu(end)		((end)->mtu)
-#define smc_ib_next_vector(end)		0
-#define smc_ib_start_watch(watch)	0
+#define smc_ib_next_vector(...)		0
+#define smc_ib_start_watch(...)		0
 #define smc_ib_unwatch(watch)		((void)cancel_delayed_work_sync(&(watch)->work))
 #define smc_ib_qp_init(...)		0
 #define smc_ib_qp_rtr(...)		0
