@@ -258,8 +258,12 @@ int peer_stats(bool as_json)
  */
 int cmd_devices(const struct args *args)
 {
-	return print_dump((struct dump){ "devices", SMC_NETLINK_GET_DEV_SMCR, SMC_GEN_DEV_SMCR,
-					 device_fields, NULL, SMC_NETLINK_DUMP_UNFIT }, args->option['j']);
+	const struct dump devices = {
+		"devices", SMC_NETLINK_GET_DEV_SMCR, SMC_GEN_DEV_SMCR, device_fields, NULL,
+		SMC_NETLINK_DUMP_UNFIT
+	};
+
+	return print_dump(devices, args->option['j']);
 }
 
 static int add_link(int cmd, struct nlattr **tb, void *arg)

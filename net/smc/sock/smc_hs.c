@@ -711,7 +711,7 @@ static enum smc_hs_outcome hs_first_failed(struct smc_hs *hs)
 	if (hs_is_declined(hs))
 		reason = SMC_DECLINE_PEERDECL;
 	if ((reason != SMC_DECLINE_NONE || hs->lgr->fail_is_path) && hs_is_path_bad(hs))
-		smc_hs_note_path(hs, reason ?: SMC_DECLINE_TIMEOUT_CL);
+		smc_hs_note_path(hs, reason);
 	if (hs_is_declined(hs))
 		return smc_hs_to_tcp(hs, reason);
 	if (reason == SMC_DECLINE_NONE)

@@ -53,7 +53,8 @@ static bool smc_hs_may_try_v2(const struct smc_hs *hs)
 /**
  * smc_hs_note_path() - cache a path that failed first contact
  * @hs: the handshake
- * @reason: the reason of the fallback of later connections
+ * @reason: the reason of the fallback of later connections; SMC_DECLINE_NONE if it was too late for
+ *	a Decline: the first messages had arrived, so the version of RoCE was not the cause
  *
  * Later connections use TCP at once, or RoCE v2 if this one may have failed by RoCE v1.
  *
@@ -64,9 +65,10 @@ void smc_hs_note_path(const struct smc_hs *hs, enum smc_decline reason)
 	struct in6_addr peer;
 
 	smc_peer_addr(hs->smc->sk, &peer);
-	if (smc_hs_may_try_v2(hs) && smc_peer_try_v2(hs->net, &peer))
+	if (reason != SMC_DECLINE_NONE && smc_hs_may_try_v2(hs) &&
+	    smc_peer_try_v2(hs->net, &peer))
 		return;
-	smc_peer_remember(hs->net, &peer, reason, SMC_PEER_FIRST_CONTACT);
+	smc_peer_remember(hs->net, &peer, reason ?: SMC_DECLINE_TIMEOUT_CL, SMC_PEER_FIRST_CONTACT);
 }
 
 /**
