@@ -174,7 +174,7 @@ int smc_netlink_dump_unfit(struct sk_buff *skb, struct netlink_callback *cb)
  * @skb: the answer
  * @cb: the dump
  *
- * Context: Process context, may sleep (ports may be queried).
+ * Context: Process context, may sleep.
  * Return: bytes in @skb, 0 at the end, or -EMSGSIZE if not even one message has room.
  */
 int smc_netlink_dump_dev(struct sk_buff *skb, struct netlink_callback *cb)

@@ -404,8 +404,7 @@ static enum smc_decline smc_path_check_port(struct net *net, struct net_device *
  * it does not know would take that Decline for payload. The answer is that of smc_path_find() for
  * the connection, unless its peer may be on this host, or a BPF program may change the address.
  *
- * Context: Process context, may sleep. The socket lock is not held: RTNL goes before it, and
- * a query of a port may take RTNL.
+ * Context: Process context, may sleep.
  * Return: SMC_DECLINE_NONE if it may, or the reason why not. Without a route SMC_DECLINE_NONE, so
  *	   that TCP reports the error.
  */
