@@ -13,11 +13,12 @@
  * buffers are in pages that come late, by userfaultfd.
  *
  * A thread has its last calls in memory that the parent reads. The run fails if
- * a call does not end within STILL seconds, if a process does not end within
+ * a call sleeps for STILL seconds, if a process does not end within
  * STILL seconds after its kill, or if the kernel logs a fault. Then the parent
  * prints the last calls of all threads, and where in the kernel those sleep that
- * do not go on. The same seed gives each thread the same sequence of choices, but
- * not the same interleaving.
+ * do not go on. A call that uses the CPU is only slow: new network namespaces of a debug kernel
+ * take minutes on a busy host, and the kernel itself reports a loop without end. The same seed
+ * gives each thread the same sequence of choices, but not the same interleaving.
  *
  * SIGTERM ends the run: clocks of emulated machines are slow on a busy host. At the
  * end it prints one line for each kind of call: calls, successes.
@@ -1160,6 +1161,29 @@ static void run_worker(int worker, uint64_t seed)
 	}
 }
 
+/* CPU time that a thread has used, in clock ticks. */
+static uint64_t cpu_ticks(pid_t tid)
+{
+	unsigned long user = 0, system = 0;
+	char path[64], text[1024], *at;
+	ssize_t n = -1;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", tid);
+	fd = open(path, O_RDONLY);
+	if (fd >= 0) {
+		n = read(fd, text, sizeof(text) - 1);
+		close(fd);
+	}
+	text[n < 0 ? 0 : n] = '\0';
+	/* the name, in parentheses, may contain blanks */
+	at = strrchr(text, ')');
+	if (at)
+		sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user,
+		       &system);
+	return user + system;
+}
+
 static void show_stack(pid_t tid)
 {
 	char path[64], text[4096];
@@ -1222,7 +1246,10 @@ static void show_log(int worker)
 	}
 }
 
-/* True if every thread has made progress since the last call; prints those that have not. */
+/*
+ * True if every thread has made progress since the last call: ended a call, or used the CPU.
+ * Prints those that have not.
+ */
 static bool all_move(uint64_t last[WORKERS][THREADS], int still[WORKERS][THREADS])
 {
 	bool good = true;
@@ -1231,14 +1258,15 @@ static bool all_move(uint64_t last[WORKERS][THREADS], int still[WORKERS][THREADS
 	for (i = 0; i < WORKERS; i++)
 		for (j = 0; j < THREADS; j++) {
 			struct seen *seen = &shared->seen[i][j];
-			uint64_t now = __atomic_load_n(&seen->nr_calls, __ATOMIC_RELAXED);
+			uint64_t calls_made = __atomic_load_n(&seen->nr_calls, __ATOMIC_RELAXED);
+			uint64_t now = calls_made + cpu_ticks(seen->tid);
 
 			still[i][j] = now == last[i][j] ? still[i][j] + 1 : 0;
 			last[i][j] = now;
 			if (still[i][j] < STILL)
 				continue;
 			printf("worker %d thread %d stands still in %s\n", i, j,
-			       calls[seen->log[now % LOG_LEN].call].name);
+			       calls[seen->log[calls_made % LOG_LEN].call].name);
 			show_stack(seen->tid);
 			good = false;
 		}
