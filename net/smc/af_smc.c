@@ -177,24 +177,6 @@ static bool smc_read_peer(const struct sockaddr *addr, int addr_len, struct in6_
 	return true;
 }
 
-static bool smc_is_unconnected(const struct socket *sock)
-{
-	return sock->state == SS_UNCONNECTED && inet_sk_state_load(sock->sk) == TCP_CLOSE;
-}
-
-/* Expects no socket lock. A race with another call costs a missed offer or a Decline. */
-static enum smc_decline smc_reach(const struct socket *sock, const struct sockaddr *addr,
-				  int addr_len)
-{
-	struct in6_addr peer;
-	u16 port;
-
-	if (addr_len < (int)sizeof(addr->sa_family) || !smc_is_unconnected(sock) ||
-	    !smc_read_peer(addr, addr_len, &peer, &port))
-		return SMC_DECLINE_NOSMCRDEV;
-	return smc_path_reach(sock->sk, addr);
-}
-
 static enum smc_decline smc_check_offer(struct smc_sock *smc, const struct sockaddr *addr,
 					int addr_len)
 {
@@ -208,8 +190,7 @@ static enum smc_decline smc_check_offer(struct smc_sock *smc, const struct socka
 	if (!smc_read_peer(addr, addr_len, &peer, &port))
 		return SMC_DECLINE_NONE;
 	reason = smc_policy_apply(smc->sk, SMC_POLICY_CONNECT, &peer, port);
-	return reason != SMC_DECLINE_NONE ? reason :
-	       smc_hs_may_offer(smc, addr, &peer, smc->reach);
+	return reason != SMC_DECLINE_NONE ? reason : smc_hs_may_offer(smc, addr, &peer);
 }
 
 static void smc_choose_offer(struct smc_sock *smc, const struct sockaddr *addr, int addr_len)
@@ -325,15 +306,12 @@ static int smc_connect_failed(struct smc_sock *smc, struct socket *sock, SMC_SOC
 
 static int smc_connect(struct socket *sock, SMC_SOCKADDR *addr, int addr_len, int flags)
 {
-	const struct sockaddr *peer = (const struct sockaddr *)addr;
 	struct sock *sk = sock->sk;
 	struct smc_sock *smc;
-	enum smc_decline reach;
 	long timeo;
 	int rc, err;
 
 	guard(smc_call)(sk);
-	reach = smc_reach(sock, peer, addr_len);
 	smc_option_prepare_connect(sk, addr, addr_len);
 again:
 	smc = smc_lock(sk);
@@ -355,7 +333,6 @@ again:
 		/* also while listen() is under way */
 		rc = -EISCONN;
 	} else if (smc->phase == SMC_PHASE_IDLE) {
-		smc->reach = reach;
 		/* without waiting; or the status of an attempt that is under way */
 		rc = __inet_stream_connect(sock, addr, addr_len, flags | O_NONBLOCK, 0);
 	}

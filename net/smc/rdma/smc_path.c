@@ -11,7 +11,6 @@
  * It is the route of RoCE's UDP packets, sent as by the owner of the TCP connection: with its
  * interface, mark and user, since routing rules may select by them. A route with IPsec is not used.
  */
-#include <linux/bpf-cgroup.h>
 #include <linux/etherdevice.h>
 #include <linux/inetdevice.h>
 #include <linux/uidgid.h>
@@ -398,11 +397,11 @@ static enum smc_decline smc_path_check_port(struct net *net, struct net_device *
 /**
  * smc_path_reach() - check whether connect() may find an RNIC
  * @tsk: the socket, not connected
- * @addr: address for connect(), of either family; checked
+ * @addr: address that connect() sends the SYN to, of either family; checked
  *
  * Without an RNIC on its route a client would decline. A service that repeats TCP options which
  * it does not know would take that Decline for payload. The answer is that of smc_path_find() for
- * the connection, unless its peer may be on this host, or a BPF program may change the address.
+ * the connection, unless its peer may be on this host.
  *
  * Context: Process context, may sleep.
  * Return: SMC_DECLINE_NONE if it may, or the reason why not. Without a route SMC_DECLINE_NONE, so
@@ -427,8 +426,6 @@ enum smc_decline smc_path_reach(struct sock *tsk, const struct sockaddr *addr)
 		ipv6_addr_set_v4mapped(in->sin_addr.s_addr, &peer);
 	if (smc_path_is_loopback(&peer))
 		return SMC_DECLINE_NOSMCRDEV;
-	if (BPF_CGROUP_PRE_CONNECT_ENABLED(tsk))
-		return SMC_DECLINE_NONE;
 	/* the port is at one place in both families */
 	dst = ipv6_addr_v4mapped(&peer) ?
 		smc_path_look_up_ipv4(tsk, peer.s6_addr32[3], in->sin_port) :

@@ -70,7 +70,7 @@ static enum smc_decline explain_offer(struct smc_explain *ex, struct smc_sock *s
 	explain_note(ex, SMC_EXPLAIN_POLICY, policy, rule, "%s",
 		     policy == SMC_DECLINE_DRAIN ? "the module is drained" :
 		     rule ? "a rule decides" : "no rule matches");
-	reason = smc_hs_may_offer(smc, addr, peer, reach);
+	reason = smc_hs_may_offer(smc, addr, peer);
 	if (smc->memory_age_ms)
 		explain_note(ex, SMC_EXPLAIN_MEMORY, reason, smc->memory_age_ms,
 			     "remembered for %u ms: %s", smc->memory_age_ms,

@@ -16,22 +16,21 @@
  * @smc: the client; receives the peer's diagnosis and the age of what is remembered
  * @addr: address for connect(), of either family
  * @peer: the same address, IPv4 mapped
- * @reach: what smc_path_reach() says of it
  *
  * A Decline costs more than TCP does. So nothing is offered without an RDMA device on the route, to
  * a peer whose path failed lately, or to a service that declined several times in a row.
  *
- * Context: Any context but hard interrupt.
+ * Context: Process context, may sleep. Expects the socket lock held.
  * Return: SMC_DECLINE_NONE, or the reason to use TCP.
  */
 enum smc_decline smc_hs_may_offer(struct smc_sock *smc, const struct sockaddr *addr,
-				  const struct in6_addr *peer, enum smc_decline reach)
+				  const struct in6_addr *peer)
 {
 	struct net *net = sock_net(smc->sk);
-	enum smc_decline reason;
+	enum smc_decline reason = smc_path_reach(smc->sk, addr);
 
-	if (reach != SMC_DECLINE_NONE)
-		return reach;
+	if (reason != SMC_DECLINE_NONE)
+		return reason;
 	reason = smc_peer_recall(net, peer, true, &smc->memory_age_ms);
 	if (reason != SMC_DECLINE_NONE)
 		return reason;

@@ -6,7 +6,7 @@
 #include "sock/smc_hs_types.h"
 
 enum smc_decline smc_hs_may_offer(struct smc_sock *smc, const struct sockaddr *addr,
-				  const struct in6_addr *peer, enum smc_decline reach);
+				  const struct in6_addr *peer);
 enum smc_hs_outcome smc_hs_build_proposal(struct smc_hs *hs, struct smc_clc_msg *msg);
 bool smc_hs_has_default_eid(const struct net *net, bool is_near);
 enum smc_hs_outcome smc_hs_find_port(struct smc_hs *hs, struct smc_nego_subnets *subnets);

@@ -64,7 +64,6 @@ enum smc_missed {
  * @is_done: the end of the stream was reported to the reader, and stays reported
  * @is_released: the file is closed; TCP is closed when SMC's part has ended
  * @limits_handshakes: SMC_LIMIT_HS
- * @reach: what smc_path_reach() says for the present connect()
  * @is_withdrawn: SYNs with the option had no answer, so the next ones are without
  * @option: of smc_option.c
  * @pos: in the list of sockets of its namespace, for dumps; const
@@ -96,7 +95,6 @@ struct smc_sock {
 	bool is_done;
 	bool is_released;
 	bool limits_handshakes;
-	enum smc_decline reach;
 	bool is_withdrawn;
 	u8 option;
 	u32 pos;

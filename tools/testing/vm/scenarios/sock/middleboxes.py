@@ -23,7 +23,7 @@ timeout = 90
 PORT = 5410
 GROUP = "/sys/fs/cgroup/middleboxes"
 REPEATER, NOWHERE, VIP = "10.43.0.77", "10.43.0.99", "10.43.{}.5{}"
-PEERNOSMC, POLICY = 0x03010000, 0x03f00000
+PEERNOSMC, NOSMCRDEV, POLICY = 0x03010000, 0x03030002, 0x03f00000
 GREETING, REQUEST, ANSWER = b"220 ready\r\n", b"PING\r\n", b"PONG\r\n"
 SYNS = {"proto": "tcp", "frm": "b", "flags": SYN, "nflags": ACK}
 
@@ -252,6 +252,20 @@ def redirects(t, port):
     t.wait_all(s)
 
 
+def redirects_to_itself(t, port):
+    """A BPF program sends connections back to this host, which has no RNIC for them: no offer."""
+    t.step(redirects_to_itself.__doc__)
+    declines = t.stat(t.b, "decline_tx")
+    s = t.half(t.b, serve, port=port, count=1)
+    s.expect("listening")
+    c = t.half(t.b, redirected_stay, port=port, to="127.0.0.1")
+    t.expect_all("connected", c)
+    t.mode(t.b, "TCP", port, reason=NOSMCRDEV)
+    c.gate("ask")
+    t.wait_all(c, s)
+    t.equal(t.stat(t.b, "decline_tx"), declines, "Declines")
+
+
 def redirected_stay(h, port, to):
     redirected(h, port, to, 0)
     stay(h, port, NOWHERE)
@@ -327,7 +341,8 @@ def run(t):
         late_answer(t, PORT + 2)
         t.wait_all(s2)
         redirects(t, PORT + 3)
-        moves(t, PORT + 5)
+        redirects_to_itself(t, PORT + 5)
+        moves(t, PORT + 6)
     finally:
         s.kill()
         s.wait(check=False)
