@@ -18,6 +18,7 @@
 #include <asm/ioctls.h>
 
 #include "smc_compat.h"
+#include "rdma/smc_event.h"
 #include "rdma/smc_ib.h"
 #include "rdma/smc_mtu.h"
 #include "rdma/smc_net.h"
@@ -1002,6 +1003,10 @@ static const struct smc_sock_works smc_works = {
 	.event		 = smc_event,
 };
 
+static const struct smc_event_ops smc_events = {
+	.send = smc_netlink_event,
+};
+
 /* Most namespaces never use SMC: what only sockets need comes with the first one. */
 static int __net_init smc_init_net(struct net *net)
 {
@@ -1104,9 +1109,7 @@ static int __init smc_init(void)
 	rc = smc_tcp_check() ?: smc_netlink_init();
 	if (rc)
 		goto out_tcp;
-	rc = smc_netlink_event_init();
-	if (rc)
-		goto out_netlink;
+	smc_event_init(&smc_events);
 	rc = smc_pnetid_init();
 	if (rc)
 		goto out_event;
@@ -1130,8 +1133,7 @@ out_proc:
 out_pnetid:
 	smc_pnetid_exit();
 out_event:
-	smc_netlink_event_exit();
-out_netlink:
+	smc_event_exit();
 	smc_netlink_exit();
 out_tcp:
 	smc_tcp_exit();
@@ -1166,7 +1168,7 @@ static void __exit smc_exit(void)
 	unregister_reboot_notifier(&smc_reboot_nb);
 	smc_proc_exit();
 	smc_pnetid_exit();
-	smc_netlink_event_exit();
+	smc_event_exit();
 	smc_netlink_exit();
 	smc_tcp_exit();
 	/* no early release of resources from here on; everything is freed now */

@@ -17,6 +17,7 @@
 #include <linux/slab.h>
 
 #include "smc_compat.h"
+#include "rdma/smc_event.h"
 #include "rdma/smc_net.h"
 #include "rdma/smc_wr_mem.h"
 #include "group/smc_core.h"
@@ -548,6 +549,9 @@ bool smc_link_set_state(struct smc_link *link, enum smc_link_state state)
 		WRITE_ONCE(link->is_kept, true);
 		smc_lgr_note_ends(link);
 		trace_smc_link_up(link);
+		smc_event_send(&(struct smc_event){
+			.cmd = SMC_NETLINK_EVENT_LINK_UP, .net = link->lgr->key.net,
+			.lgr = link->lgr, .link = link });
 	}
 	return true;
 }

@@ -26,6 +26,7 @@
 
 #include "smc_compat.h"
 #include "proto/smc_llc_v2.h"
+#include "rdma/smc_event.h"
 #include "rdma/smc_fault.h"
 #include "rdma/smc_ib.h"
 #include "rdma/smc_path.h"
@@ -567,6 +568,11 @@ static void llc_link_down(struct smc_link_group *lgr, const struct smc_llc_actio
 	if (act->why == SMC_LLC_WHY_TEST_LINK_TIMEOUT)
 		WRITE_ONCE(link->wr.is_peer_silent, true);
 	trace_smcr_link_down(link, act->why, (void *)_RET_IP_);
+	/* a first contact that fails has an event of its own */
+	if (link->state == SMC_LINK_ACTIVE)
+		smc_event_send(&(struct smc_event){
+			.cmd = SMC_NETLINK_EVENT_LINK_DOWN, .net = lgr->key.net, .lgr = lgr,
+			.link = link, .text = smc_llc_why_name(act->why) });
 	smc_link_set_state(link, act->is_orderly ? SMC_LINK_DELETING : SMC_LINK_INACTIVE);
 	lgr->type = smc_llc_flow_type(&lgr->llc.flow);
 	if (act->is_orderly) {

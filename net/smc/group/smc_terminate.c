@@ -8,6 +8,7 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include "rdma/smc_event.h"
 #include "rdma/smc_net.h"
 #include "group/smc_core.h"
 #include "group/smc_link.h"
@@ -33,6 +34,8 @@ void smc_lgr_activate(struct smc_link_group *lgr)
 		return;
 	smc_stat_inc(lgr->key.net, SMC_STAT_LGR_NEW);
 	trace_smc_lgr_up(lgr, "");
+	smc_event_send(&(struct smc_event){
+		.cmd = SMC_NETLINK_EVENT_LGR_UP, .net = lgr->key.net, .lgr = lgr });
 	pr_info_ratelimited("link group %08x with peer %8phN is up (%s, %s dialect)\n",
 			    lgr->id, lgr->peer_name,
 			    lgr->key.role == SMC_ROLE_SERVER ? "server" : "client",
@@ -113,6 +116,9 @@ void smc_lgr_terminate(struct smc_link_group *lgr, const char *why)
 	if (old == SMC_LGR_ACTIVE) {
 		smc_stat_inc(lgr->key.net, SMC_STAT_LGR_END);
 		trace_smc_lgr_down(lgr, why);
+		smc_event_send(&(struct smc_event){
+			.cmd = SMC_NETLINK_EVENT_LGR_DOWN, .net = lgr->key.net, .lgr = lgr,
+			.text = why });
 		pr_info_ratelimited("link group %08x with peer %8phN is gone\n",
 				    lgr->id, lgr->peer_name);
 	}

@@ -3,7 +3,8 @@
 #ifndef SMC_NETLINK_EVENT_H
 #define SMC_NETLINK_EVENT_H
 
-int smc_netlink_event_init(void);
-void smc_netlink_event_exit(void);
+struct smc_event;
+
+void smc_netlink_event(const struct smc_event *event);
 
 #endif /* SMC_NETLINK_EVENT_H */

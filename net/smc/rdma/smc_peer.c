@@ -47,6 +47,7 @@
 #include <net/ipv6.h>
 
 #include "smc_compat.h"
+#include "rdma/smc_event.h"
 #include "rdma/smc_ib.h"
 #include "rdma/smc_net.h"
 #include "rdma/smc_peer.h"
@@ -283,6 +284,31 @@ static bool smc_peer_look_up(struct net *net, struct smc_peer_memory *mem, u64 i
 	return copy->failures == SMC_PEER_DECLINES && copy->id == id;
 }
 
+/* @ms: how long connections to the host use TCP */
+static void peer_failed(struct net *net, const struct in6_addr *peer, enum smc_decline reason,
+			u32 ms)
+{
+	smc_stat_inc(net, SMC_STAT_PEER_REMEMBERED);
+	trace_smc_peer_failed(net, peer, reason, ms);
+	smc_event_send(&(struct smc_event){
+		.cmd = SMC_NETLINK_EVENT_PEER, .net = net, .peer = peer, .reason = reason,
+		.ms = ms });
+}
+
+/* @name: the service of @addr */
+static void service_paused(const struct sock *tsk, const struct sockaddr *addr,
+			   const struct smc_peer_service *name, enum smc_decline reason,
+			   u32 diagnosis, u32 ms)
+{
+	struct net *net = sock_net(tsk);
+
+	smc_stat_inc(net, SMC_STAT_SERVICE_PAUSED);
+	trace_smc_service_paused(tsk, addr, reason, diagnosis, ms);
+	smc_event_send(&(struct smc_event){
+		.cmd = SMC_NETLINK_EVENT_SERVICE, .net = net, .peer = &name->to,
+		.port = name->port, .reason = reason, .diagnosis = diagnosis, .ms = ms });
+}
+
 /**
  * smc_peer_remember() - note that the RDMA path to a host failed
  * @net: the namespace
@@ -306,9 +332,8 @@ void smc_peer_remember(struct net *net, const struct in6_addr *peer, enum smc_de
 		return;
 	id = smc_peer_host_id(mem, peer);
 	slot = smc_peer_find_slot(mem, id);
-	smc_stat_inc(net, SMC_STAT_PEER_REMEMBERED);
-	trace_smc_peer_failed(net, peer, reason, failure == SMC_PEER_HAS_WORKED ?
-			      age_ms / SMC_PEER_HAS_WORKED_DIV : age_ms);
+	peer_failed(net, peer, reason, failure == SMC_PEER_HAS_WORKED ?
+				       age_ms / SMC_PEER_HAS_WORKED_DIV : age_ms);
 	guard(spinlock_bh)(&mem->lock);
 	*slot = (struct smc_peer_slot){
 		.id = id, .addr = *peer, .reason = reason, .changes = smc_ib_changes(),
@@ -530,10 +555,8 @@ void smc_peer_declined(const struct sock *tsk, const struct sockaddr *addr,
 	if (!mem || !smc_peer_is_lasting(reason, diagnosis) ||
 	    !smc_peer_count_decline(mem, &name, reason, diagnosis))
 		return;
-	smc_stat_inc(net, SMC_STAT_SERVICE_PAUSED);
-	trace_smc_service_paused(tsk, addr, reason, diagnosis,
-				 min(SMC_PEER_PAUSE_MS,
-				     READ_ONCE(smc_net(net)->set.peer_memory_ms)));
+	service_paused(tsk, addr, &name, reason, diagnosis,
+		       min(SMC_PEER_PAUSE_MS, READ_ONCE(smc_net(net)->set.peer_memory_ms)));
 }
 
 /**
@@ -568,8 +591,7 @@ void smc_peer_unanswered(const struct sock *tsk, const struct sockaddr *addr)
 			.max_age_ms = age_ms, .since = jiffies, .failures = SMC_PEER_DECLINES,
 		};
 	}
-	smc_stat_inc(net, SMC_STAT_SERVICE_PAUSED);
-	trace_smc_service_paused(tsk, addr, SMC_DECLINE_PEERNOSMC, 0, age_ms);
+	service_paused(tsk, addr, &name, SMC_DECLINE_PEERNOSMC, 0, age_ms);
 }
 
 /* Expects the lock held. True if the slot says something that lasts. */
@@ -731,8 +753,7 @@ void smc_peer_silent(struct net *net, const struct in6_addr *peer)
 
 	if (!mem || !age_ms || !smc_peer_count_silence(net, mem, peer, age_ms))
 		return;
-	smc_stat_inc(net, SMC_STAT_PEER_REMEMBERED);
-	trace_smc_peer_failed(net, peer, SMC_DECLINE_PEERNOSMC, age_ms);
+	peer_failed(net, peer, SMC_DECLINE_PEERNOSMC, age_ms);
 }
 
 /**

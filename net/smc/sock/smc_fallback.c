@@ -10,6 +10,7 @@
 #include <net/tcp.h>
 
 #include "smc_compat.h"
+#include "rdma/smc_event.h"
 #include "rdma/smc_ib.h"
 #include "rdma/smc_net.h"
 #include "sock/smc_fallback.h"
@@ -112,6 +113,9 @@ void smc_fallback_remember(struct sock *sk, bool is_server, enum smc_decline rea
 		return;
 	smc_stat_fallback(sock_net(sk), is_server, reason);
 	trace_smc_fallback(sk, is_server, reason, peer_diagnosis);
+	smc_event_send(&(struct smc_event){
+		.cmd = SMC_NETLINK_EVENT_TCP, .net = sock_net(sk), .sk = sk, .reason = reason,
+		.diagnosis = peer_diagnosis, .is_server = is_server });
 	/* pairs with cmpxchg() in smc_fallback_prepare() */
 	log = smp_load_acquire(&smc_net(sock_net(sk))->fallback_log);
 	if (!log)
