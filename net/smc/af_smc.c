@@ -380,16 +380,16 @@ static void smc_accept_child(struct sock *sk, struct socket *newsock)
 	release_sock(sk);
 }
 
-static int smc_accept SMC_ACCEPT_PARAMS
+static int smc_accept(struct socket *sock, struct socket *newsock, int flags, int *is_empty)
 {
 	struct smc_accepted child;
 	int rc;
 
 	guard(smc_call)(sock->sk);
-	rc = smc_listen_accept(sock, SMC_ACCEPT_FLAGS, &child);
+	rc = smc_listen_accept(sock, flags, &child);
 	if (rc)
 		return rc;
-	SMC_ACCEPT_SET_EMPTY(child.is_last);
+	*is_empty = child.is_last;
 	smc_accept_child(child.sk, newsock);
 	if (child.fallback == SMC_DECLINE_NONE)
 		return 0;
@@ -398,6 +398,8 @@ static int smc_accept SMC_ACCEPT_PARAMS
 			      child.memory_age_ms);
 	return 0;
 }
+
+SMC_COMPAT_ACCEPT(smc_accept_compat, smc_accept)
 
 static int smc_listen(struct socket *sock, int backlog)
 {
@@ -564,12 +566,12 @@ static int smc_inspect(struct smc_conn *conn, int cmd)
 	}
 }
 
-static int smc_ioctl SMC_IOCTL_PARAMS
+/* False: the call is TCP's. */
+static bool smc_ioctl(struct sock *sk, int cmd, int *answ)
 {
 	struct smc_sock *smc;
-	int val = 0;
+	bool is_ours;
 
-	guard(smc_call)(sk);
 	switch (cmd) {
 	case SIOCINQ:
 	case SIOCOUTQ:
@@ -581,17 +583,15 @@ static int smc_ioctl SMC_IOCTL_PARAMS
 		smc = NULL;
 	}
 	if (!smc)
-		return smc_tcp_prot(sk)->ioctl SMC_IOCTL_ARGS;
-	if (smc->phase == SMC_PHASE_IDLE) {
-		smc_unlock(sk);
-		return smc_tcp_prot(sk)->ioctl SMC_IOCTL_ARGS;
-	}
+		return false;
+	is_ours = smc->phase != SMC_PHASE_IDLE;
 	/* before that, bytes on TCP belong to the handshake */
-	if (smc->phase == SMC_PHASE_SMC)
-		val = smc_inspect(smc->conn, cmd);
+	*answ = smc->phase == SMC_PHASE_SMC ? smc_inspect(smc->conn, cmd) : 0;
 	smc_unlock(sk);
-	return SMC_IOCTL_ANSWER(val);
+	return is_ours;
 }
+
+SMC_COMPAT_IOCTL(smc_ioctl_compat, smc_ioctl, smc_tcp_prot)
 
 static int smc_shutdown(struct socket *sock, int how)
 {
@@ -781,13 +781,14 @@ static int smc_recv_idle(struct sock *sk)
 	return sk->sk_shutdown & RCV_SHUTDOWN ? 0 : -ENOTCONN;
 }
 
-static int smc_forward_recvmsg SMC_RECVMSG_PARAMS
+static int smc_forward_recvmsg(struct sock *sk, struct msghdr *msg, size_t len, int flags,
+			       int *addr_len)
 {
 	guard(smc_call)(sk);
-	return smc_tcp_prot(sk)->recvmsg SMC_RECVMSG_ARGS;
+	return smc_compat_recvmsg(smc_tcp_prot(sk), sk, msg, len, flags, addr_len);
 }
 
-static int smc_recvmsg SMC_RECVMSG_PARAMS
+static int smc_recvmsg(struct sock *sk, struct msghdr *msg, size_t len, int flags, int *addr_len)
 {
 	struct smc_sock *smc;
 	long timeo;
@@ -797,7 +798,7 @@ static int smc_recvmsg SMC_RECVMSG_PARAMS
 	/* notices of SMC are in TCP's error queue */
 	smc = flags & MSG_ERRQUEUE ? NULL : smc_lock(sk);
 	if (!smc)
-		return smc_forward_recvmsg SMC_RECVMSG_ARGS;
+		return smc_forward_recvmsg(sk, msg, len, flags, addr_len);
 	if (flags & MSG_OOB && smc->phase != SMC_PHASE_SMC && sk->sk_state != TCP_LISTEN) {
 		rc = -EINVAL;
 		goto out;
@@ -806,7 +807,7 @@ static int smc_recvmsg SMC_RECVMSG_PARAMS
 	smc = smc_wait_connect(smc, &timeo, &rc);
 	if (!smc) {
 		release_sock(sk);
-		return smc_forward_recvmsg SMC_RECVMSG_ARGS;
+		return smc_forward_recvmsg(sk, msg, len, flags, addr_len);
 	}
 	if (!rc && smc->phase == SMC_PHASE_IDLE)
 		rc = smc_recv_idle(sk);
@@ -817,21 +818,23 @@ out:
 	return rc;
 }
 
+SMC_COMPAT_RECVMSG(smc_recvmsg_compat, smc_recvmsg)
+
 /* Calls not listed here stay TCP's. */
 static void smc_take_over(struct smc_tcp_calls *calls)
 {
 	calls->prot.close = smc_close;
 	calls->prot.connect = smc_connect_tcp;
 	calls->prot.sendmsg = smc_sendmsg;
-	calls->prot.recvmsg = smc_recvmsg;
-	calls->prot.ioctl = smc_ioctl;
+	calls->prot.recvmsg = smc_recvmsg_compat;
+	calls->prot.ioctl = smc_ioctl_compat;
 	calls->prot.setsockopt = smc_sockopt_set;
 	calls->prot.getsockopt = smc_sockopt_get;
 	calls->prot.keepalive = smc_sockopt_keepalive;
 	smc_compat_set_splice_eof(&calls->prot, smc_splice_eof);
 
 	calls->ops.connect = smc_connect;
-	calls->ops.accept = smc_accept;
+	calls->ops.accept = smc_accept_compat;
 	calls->ops.listen = smc_listen;
 	calls->ops.getname = smc_getname;
 	calls->ops.poll = smc_poll;

@@ -49,21 +49,26 @@
 #endif
 
 /*
- * Functions with different parameters. A definition is written
- *	static int smc_accept SMC_ACCEPT_PARAMS
- * with the parameter names used here. accept() reports to io_uring whether the queue is empty.
+ * Functions with different parameters. The module's own have those of the newest kernel; a macro
+ * makes one for struct proto or proto_ops of it. accept() reports to io_uring whether the queue
+ * is empty.
  */
 #ifdef SMC_HAVE_PROTO_ACCEPT_ARG
-#define SMC_ACCEPT_PARAMS						\
-	(struct socket *sock, struct socket *newsock,			\
-	 struct proto_accept_arg *arg)
-#define SMC_ACCEPT_FLAGS (arg->flags)
-#define SMC_ACCEPT_SET_EMPTY(val) (arg->is_empty = (val))
+#define SMC_COMPAT_ACCEPT(name, fn)						\
+	static int name(struct socket *sock, struct socket *newsock,		\
+			struct proto_accept_arg *arg)				\
+	{									\
+		return fn(sock, newsock, arg->flags, &arg->is_empty);		\
+	}
 #else
-#define SMC_ACCEPT_PARAMS						\
-	(struct socket *sock, struct socket *newsock, int flags, bool kern)
-#define SMC_ACCEPT_FLAGS (flags)
-#define SMC_ACCEPT_SET_EMPTY(val) ((void)(val))
+#define SMC_COMPAT_ACCEPT(name, fn)						\
+	static int name(struct socket *sock, struct socket *newsock, int flags,	\
+			bool kern)						\
+	{									\
+		int is_empty;							\
+										\
+		return fn(sock, newsock, flags, &is_empty);			\
+	}
 #endif
 
 /* TCP's accept() without a struct socket; does not wait, NULL if there is none. */
@@ -80,15 +85,28 @@ static inline struct sock *smc_compat_csk_accept(const struct proto *prot, struc
 #endif
 }
 
-/* ioctl() of a struct proto: newer kernels copy the result to user space themselves. */
+/*
+ * ioctl() of a struct proto: newer kernels copy the result to user space themselves. @fn sets
+ * *answ and returns true, or leaves the call to TCP.
+ */
 #ifdef SMC_HAVE_PROTO_IOCTL_INT
-#define SMC_IOCTL_PARAMS (struct sock *sk, int cmd, int *answ)
-#define SMC_IOCTL_ARGS (sk, cmd, answ)
-#define SMC_IOCTL_ANSWER(val) (*answ = (val), 0)
+#define SMC_COMPAT_IOCTL(name, fn, prot)					\
+	static int name(struct sock *sk, int cmd, int *answ)			\
+	{									\
+		guard(smc_call)(sk);						\
+		return fn(sk, cmd, answ) ? 0 : prot(sk)->ioctl(sk, cmd, answ);	\
+	}
 #else
-#define SMC_IOCTL_PARAMS (struct sock *sk, int cmd, unsigned long arg)
-#define SMC_IOCTL_ARGS (sk, cmd, arg)
-#define SMC_IOCTL_ANSWER(val) put_user(val, (int __user *)arg)
+#define SMC_COMPAT_IOCTL(name, fn, prot)					\
+	static int name(struct sock *sk, int cmd, unsigned long arg)		\
+	{									\
+		int answ;							\
+										\
+		guard(smc_call)(sk);						\
+		if (!fn(sk, cmd, &answ))					\
+			return prot(sk)->ioctl(sk, cmd, arg);			\
+		return put_user(answ, (int __user *)arg);			\
+	}
 #endif
 
 /* The address of connect() and of what it calls. */
@@ -100,22 +118,26 @@ static inline struct sock *smc_compat_csk_accept(const struct proto *prot, struc
 
 /* recvmsg() of a struct proto: older kernels have a parameter for the address's length. */
 #ifdef SMC_HAVE_RECVMSG_ADDR_LEN
-#define SMC_RECVMSG_PARAMS						\
-	(struct sock *sk, struct msghdr *msg, size_t len, int flags, int *addr_len)
-#define SMC_RECVMSG_ARGS (sk, msg, len, flags, addr_len)
+#define SMC_COMPAT_RECVMSG(name, fn)						\
+	static int name(struct sock *sk, struct msghdr *msg, size_t len,	\
+			int flags, int *addr_len)				\
+	{									\
+		return fn(sk, msg, len, flags, addr_len);			\
+	}
 #else
-#define SMC_RECVMSG_PARAMS						\
-	(struct sock *sk, struct msghdr *msg, size_t len, int flags)
-#define SMC_RECVMSG_ARGS (sk, msg, len, flags)
+#define SMC_COMPAT_RECVMSG(name, fn)						\
+	static int name(struct sock *sk, struct msghdr *msg, size_t len,	\
+			int flags)						\
+	{									\
+		return fn(sk, msg, len, flags, NULL);				\
+	}
 #endif
 
 static inline int smc_compat_recvmsg(const struct proto *prot, struct sock *sk,
-				     struct msghdr *msg, size_t len, int flags)
+				     struct msghdr *msg, size_t len, int flags, int *addr_len)
 {
 #ifdef SMC_HAVE_RECVMSG_ADDR_LEN
-	int addr_len = 0;
-
-	return prot->recvmsg(sk, msg, len, flags, &addr_len);
+	return prot->recvmsg(sk, msg, len, flags, addr_len);
 #else
 	return prot->recvmsg(sk, msg, len, flags);
 #endif
