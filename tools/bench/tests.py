@@ -83,7 +83,7 @@ class Memory(Test):
 
     def __init__(self, name, port, with_rings=True, **kw):
         sysctl = {"net.smc.mem": f"{PAGES} {PAGES} {PAGES}",
-                  "net.smc.max_conns_per_lgr": str(CONNECTIONS)}
+                  "net.smc.smcr_max_conns_per_lgr": str(CONNECTIONS)}
         if not with_rings:
             sysctl.update({"net.smc.rmem": "16384", "net.smc.wmem": "16384"})
         super().__init__(name, "bytes", port, f"{small()} hold {port}",

@@ -137,9 +137,6 @@ struct smc_conn_rtt {
  * @missed_node: in the socket's list of connections whose @close_work found the lock taken
  * @close_timer: bounds each wait of the close machine, TMR-16, TMR-17; a user while armed
  * @pending: enum smc_pending, atomic bits
- * @keep_idle: the application's TCP_KEEPIDLE in seconds if TCP was given a longer time, KA-10;
- *	       otherwise 0
- * @keep_intvl: same for TCP_KEEPINTVL
  * @keep_timer: detects silence, KA-01; a user while armed
  * @account: what the rings are charged to; under @lock
  * @lock: spinlock, bottom halves off
@@ -203,8 +200,6 @@ struct smc_conn {
 	struct hlist_node missed_node;
 	struct timer_list close_timer;
 	unsigned long pending;
-	int keep_idle;
-	int keep_intvl;
 	struct timer_list keep_timer;
 
 	spinlock_t lock;		/* conn->lock, see above */

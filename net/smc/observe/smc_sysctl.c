@@ -36,7 +36,7 @@ static struct smc_sysctl_row smc_sysctl_rows[] = {
 
 static bool test_timers;
 module_param(test_timers, bool, 0444);
-MODULE_PARM_DESC(test_timers, "net.smc has the timeouts of LLC, for tests on slow machines");
+MODULE_PARM_DESC(test_timers, "net.smc has the timeouts that tests change");
 
 /* Three entries are not of this form; two of them exist in the first namespace only. */
 #define SMC_SYSCTL_NR	(ARRAY_SIZE(smc_sysctl_rows) + 3)

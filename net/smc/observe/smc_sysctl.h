@@ -49,12 +49,11 @@ static inline int smc_sysctl_own_max(enum smc_sysctl_owner owner, int initial, i
 	X("same_host", same_host, 0, 0, 1, LESS)			\
 	X("limit_smc_hs", limit_smc_hs, 0, 0, 1, ANY)			\
 	X("max_lgrs_per_peer", max_lgrs_per_peer, 64, 1, SMC_LGRS_MAX, LESS) \
-	X("max_links", max_links, 2, 1, 8, LESS)			\
-	X("max_conns_per_lgr", max_conns_per_lgr, 255, 1, 255, MORE)	\
+	X("smcr_max_links_per_lgr", max_links, 2, 1, 8, LESS)		\
+	X("smcr_max_conns_per_lgr", max_conns_per_lgr, 255, 1, 255, MORE) \
 	X("smcr_testlink_time", testlink_time, 30, 0, INT_MAX, SOONER)	\
 	X("rdma_tos", rdma_tos, 0, -1, 255, NONE)			\
 	X("rdma_sl", rdma_sl, 0, -1, 7, NONE)				\
-	X("tcp_keepalive_min", tcp_keepalive_min, 0, 0, 32767, ANY)	\
 	X("lgr_idle_ms", lgr_idle_ms, 600000, 0, SMC_HOUR_MS, LESS)	\
 	X("peer_memory_ms", peer_memory_ms, 60000, 0, SMC_HOUR_MS, LESS) \
 	X("spare_mem", spare_mem, 32 << 20, 0, SMC_RING_MEM_MAX, LESS)
@@ -63,30 +62,27 @@ static inline int smc_sysctl_own_max(enum smc_sysctl_owner owner, int initial, i
 #define SMC_SYSCTLS_RARE(X)						\
 	X("dialect", dialect, 0, 0, 1, ANY)				\
 	X("immediate_data", immediate_data, 1, 0, 1, ANY)		\
-	X("smcr_max_conns_per_lgr", v21_max_conns, 255, 16, 255, MORE)	\
-	X("smcr_max_links_per_lgr", v21_max_links, 2, 1, 2, LESS)	\
 	X("smcr_buf_type", buf_type, 1, 0, 2, ANY)			\
 	X("smcr_max_send_wr", max_send_wr, 64, 2, SMC_DEPTH_MAX, LESS)	\
 	X("smcr_max_recv_wr", max_recv_wr, 256, 2, SMC_DEPTH_MAX, LESS)	\
-	X("clc_timeout_ms", clc_timeout_ms, 6000, 100, SMC_HOUR_MS, LESS) \
 	X("max_idle_lgrs", max_idle_lgrs, 256, 0, SMC_LGRS_MAX, LESS)	\
-	X("close_timeout_ms", close_timeout_ms, 60000, 100, SMC_HOUR_MS, LESS) \
-	X("close_pending_ms", close_pending_ms, 200000, 100, SMC_HOUR_MS, LESS) \
-	X("abort_purges", abort_purges, 0, 0, 1, ANY)			\
-	X("rmb_idle_ms", rmb_idle_ms, 60000, 0, SMC_HOUR_MS, SOONER)	\
-	X("rdma_ack_exponent", rdma_timeout, 0, 0, 24, LESS)		\
-	X("rdma_retries", rdma_retries, 6, 0, 6, LESS)			\
-	X("llc_add_link_retry_ms", llc.add_link_retry, 30000, 0, SMC_HOUR_MS, MORE)
+	X("rmb_idle_ms", rmb_idle_ms, 60000, 0, SMC_HOUR_MS, SOONER)
 
 /*
- * Timeouts of LLC, visible with the module parameter test_timers only: a slow test
- * machine widens them.
+ * What only tests change: visible with the module parameter test_timers. A slow test machine
+ * widens timeouts, and a test of a timeout shortens them.
  *
  * The waits of first contact (TMR-06) are longer than the time in which the RNIC gives
  * up a write (rdma_ack_exponent, rdma_retries: four seconds on soft-RoCE) plus three
  * retransmissions of a Decline.
  */
 #define SMC_SYSCTLS_TEST(X)						\
+	X("clc_timeout_ms", clc_timeout_ms, 6000, 100, SMC_HOUR_MS, LESS) \
+	X("close_timeout_ms", close_timeout_ms, 60000, 100, SMC_HOUR_MS, LESS) \
+	X("close_pending_ms", close_pending_ms, 200000, 100, SMC_HOUR_MS, LESS) \
+	X("rdma_ack_exponent", rdma_timeout, 0, 0, 24, LESS)		\
+	X("rdma_retries", rdma_retries, 6, 0, 6, LESS)			\
+	X("llc_add_link_retry_ms", llc.add_link_retry, 30000, 0, SMC_HOUR_MS, MORE) \
 	X("llc_confirm_link_ms", llc.confirm_link, 11000, 100, SMC_HOUR_MS, LESS) \
 	X("llc_first_reply_ms", llc.first_reply, 11000, 100, SMC_HOUR_MS, LESS) \
 	X("llc_add_link_ms", llc.add_link, 11000, 100, SMC_HOUR_MS, LESS) \

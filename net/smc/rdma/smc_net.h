@@ -138,22 +138,18 @@ struct smc_settings {
 	int default_eid;		/* SMC-R.DEFAULT-EID: 0 never, 1 always, 2 within subnets */
 	int same_host;			/* same-host connections use an RNIC's loopback */
 	int limit_smc_hs;		/* new listeners skip SMC handshakes under pressure */
-	int max_conns_per_lgr;		/* 1..255 connections in a link group */
+	int max_conns_per_lgr;		/* 1..255 connections in a link group; 16 at least in version 2.1 */
 	int max_lgrs_per_peer;		/* limit of busy link groups with one address */
-	int max_links;			/* 1..8 links in a link group, MAXL-02 */
-	int v21_max_conns;		/* 16..255 connections in a link group of version 2.1 */
-	int v21_max_links;		/* 1..2 links in a link group of version 2.1 */
-	int buf_type;			/* no effect; rings are virtually contiguous */
+	int max_links;			/* 1..8 links in a link group, MAXL-02; in version 2.1 up to 2 */
+	int buf_type;			/* no effect: files of deployed hosts set it */
 	int max_send_wr;		/* messages in flight on a new link, 4 at least */
 	int max_recv_wr;		/* receives of a new link */
 	int testlink_time;		/* seconds of idle link before TEST LINK, 0 never */
-	int tcp_keepalive_min;		/* minimum seconds between TCP's own keepalives, KA-10 */
 	int clc_timeout_ms;		/* time limit of one CLC message, TMR-01 */
 	int lgr_idle_ms;		/* lifetime of an empty link group, TMR-10 */
 	int max_idle_lgrs;		/* limit of empty link groups; beyond it the oldest ends */
 	int close_timeout_ms;		/* limit of the peer's close or abort, TMR-16, TMR-17 */
 	int close_pending_ms;		/* time without progress of a close's data, CLOSE-08 */
-	int abort_purges;		/* a broken connection discards unread data, ABRT-08 */
 	int peer_memory_ms;		/* time of immediate TCP fallback after a failed path */
 	int rmb_idle_ms;		/* lifetime of an unused memory region, TMR-14 */
 	int spare_mem;			/* limit of unused ring memory, bytes; the rest is freed */

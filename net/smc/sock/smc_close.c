@@ -33,12 +33,6 @@
 /* How long our FIN waits for that of a peer that closed first, in jiffies. */
 #define SMC_CLOSE_FIN_WAIT	max(HZ / 5, 1)
 
-/* Return: true if an abort discards unread data, RFC 7609 4.8.2, ABRT-08. */
-static bool smc_close_purges_unread(const struct smc_conn *conn)
-{
-	return READ_ONCE(smc_net(sock_net(conn->sk))->set.abort_purges);
-}
-
 /*
  * The error that ended TCP: a reset, or a keepalive timeout. EPIPE is not passed on, since there
  * are no writers on TCP.
@@ -58,8 +52,7 @@ static bool smc_close_may_get_abort(const struct smc_conn *conn)
 {
 	int tcp_err = smc_close_tcp_errno(conn);
 
-	return rcu_access_pointer(conn->link) && (!tcp_err || tcp_err == ECONNRESET) &&
-	       !smc_close_purges_unread(conn);
+	return rcu_access_pointer(conn->link) && (!tcp_err || tcp_err == ECONNRESET);
 }
 
 static void smc_close_get_facts(struct smc_conn *conn, struct smc_close_facts *facts)
@@ -232,21 +225,15 @@ static int smc_close_after_end(struct smc_sock *smc, enum smc_conn_state was,
 	return is_writer && err == ECONNRESET ? EPIPE : err;
 }
 
-/* Causes that a reader may learn of; not an abort by the application or after a fault. */
+/*
+ * Causes that a reader may learn of, after the data that it has not read, as with TCP; not an
+ * abort by the application or after a fault of the peer.
+ */
 static bool smc_close_is_reported(enum smc_close_event cause)
 {
 	return BIT(cause) & (BIT(SMC_CLOSE_RX_CLOSED) | BIT(SMC_CLOSE_RX_ABORT) |
 			     BIT(SMC_CLOSE_RX_RST) | BIT(SMC_CLOSE_SILENCE) |
 			     BIT(SMC_CLOSE_LINK_LOST));
-}
-
-/*
- * Keep unread data as TCP does, which reports errors after it; not after an abort by the
- * application or a fault of the peer.
- */
-static bool smc_close_keeps_unread(const struct smc_conn *conn, enum smc_close_event cause)
-{
-	return smc_close_is_reported(cause) && !smc_close_purges_unread(conn);
 }
 
 /*
@@ -300,7 +287,7 @@ static u32 smc_close_run_step(struct smc_conn *conn, enum smc_close_event event)
 	trace_smc_close(conn->sk, event, step.next, step.actions);
 
 	if (step.actions & SMC_CLOSE_DO_PURGE) {
-		bool keeps_unread = smc_close_keeps_unread(conn, step.cause);
+		bool keeps_unread = smc_close_is_reported(step.cause);
 
 		has_lost_data = facts.has_unread && !keeps_unread;
 		smc_close_purge(conn, keeps_unread);
@@ -679,7 +666,6 @@ int smc_close_dissolve(struct smc_sock *smc)
 		smc_close_handle_event(conn, SMC_CLOSE_APP_ABORT);
 	if (!is_over)
 		err = sk->sk_err;
-	smc_keepalive_restore_tcp(conn);
 	smc_conn_forget_unread(conn);
 	smc_sock_drop_conn(smc);
 	smc->has_tcp_ended = false;

@@ -227,7 +227,6 @@ void smc_hs_local(struct smc_hs *hs, struct smc_nego_local *local)
 {
 	const struct smc_settings *set = &smc_net(hs->net)->set;
 	struct smc_clc_v2_offer *v2 = &local->v2;
-	int conns, links;
 
 	memset(local, 0, sizeof(*local));
 	memcpy(local->peer_id, hs->peer_id, sizeof(local->peer_id));
@@ -238,11 +237,9 @@ void smc_hs_local(struct smc_hs *hs, struct smc_nego_local *local)
 		return;
 	memcpy(v2->gid, hs->routed.gid.raw, sizeof(v2->gid));
 	v2->release = SMC_NEGO_RELEASE;
-	conns = min(READ_ONCE(set->max_conns_per_lgr), READ_ONCE(set->v21_max_conns));
-	v2->max_conns = max(conns, SMC_NEGO_V21_MIN_CONNS);
+	v2->max_conns = max(READ_ONCE(set->max_conns_per_lgr), SMC_NEGO_V21_MIN_CONNS);
 	/* with one link, first contact does not wait for a second */
-	links = min(READ_ONCE(set->max_links), READ_ONCE(set->v21_max_links));
-	v2->max_links = min(links, SMC_NEGO_V21_MAX_LINKS);
+	v2->max_links = min(READ_ONCE(set->max_links), SMC_NEGO_V21_MAX_LINKS);
 	v2->nr_eids = smc_eid_list(smc_hs_uses_default_eid(hs), v2->eid);
 }
 

@@ -6,9 +6,7 @@
  * decides to wait, to test the link, or to end the connection. An answer to TEST LINK counts
  * for all connections of the link, and a missing one ends the link (smc_llc_flow.c).
  *
- * TCP sends its own keepalives (KA-08), which load balancers may need. For fewer of them
- * net.smc.tcp_keepalive_min (KA-10) lengthens TCP's times. The application and the SMC level
- * use the values that were set.
+ * TCP sends its own keepalives (KA-08), which load balancers may need.
  */
 #include <linux/tcp.h>
 #include <net/tcp.h>
@@ -22,49 +20,22 @@
 #include "sock/smc_sock.h"
 #include "sock/smc_tx.h"
 
-static u32 keep_secs_ms(int secs)
+static u32 keep_ms(int ticks)
 {
-	return min_t(u64, (u64)secs * MSEC_PER_SEC, INT_MAX);
-}
-
-/* In seconds, as the application sees it. */
-static int keep_idle(const struct smc_conn *conn)
-{
-	return conn->keep_idle ?: keepalive_time_when(tcp_sk(conn->sk)) / HZ;
-}
-
-static int keep_intvl(const struct smc_conn *conn)
-{
-	return conn->keep_intvl ?: keepalive_intvl_when(tcp_sk(conn->sk)) / HZ;
-}
-
-/* KA-10. TCP's timer recomputes its wait when it fires. */
-static void keep_limit_tcp(struct smc_conn *conn)
-{
-	int min = READ_ONCE(smc_net(sock_net(conn->sk))->set.tcp_keepalive_min);
-	struct tcp_sock *tp = tcp_sk(conn->sk);
-
-	if (!conn->keep_idle && keep_idle(conn) < min) {
-		conn->keep_idle = keep_idle(conn);
-		WRITE_ONCE(tp->keepalive_time, min * HZ);
-	}
-	if (!conn->keep_intvl && keep_intvl(conn) < min) {
-		conn->keep_intvl = keep_intvl(conn);
-		WRITE_ONCE(tp->keepalive_intvl, min * HZ);
-	}
+	return min_t(u64, (u64)(ticks / HZ) * MSEC_PER_SEC, INT_MAX);
 }
 
 /* The times that the application has set. */
 static void keep_want(const struct smc_conn *conn, struct smc_keepalive_times *want)
 {
-	u32 intvl = keep_secs_ms(keep_intvl(conn));
 	struct sock *sk = conn->sk;
+	u32 intvl = keep_ms(keepalive_intvl_when(tcp_sk(sk)));
 
 	memset(want, 0, sizeof(*want));
 	want->stall = READ_ONCE(inet_csk(sk)->icsk_user_timeout);
 	if (!sock_flag(sk, SOCK_KEEPOPEN))
 		return;
-	want->idle = keep_secs_ms(keep_idle(conn));
+	want->idle = keep_ms(keepalive_time_when(tcp_sk(sk)));
 	want->dead = min_t(u64, (u64)intvl * keepalive_probes(tcp_sk(sk)), INT_MAX);
 	/* TCP_USER_TIMEOUT replaces the number of probes, as with TCP */
 	if (want->stall)
@@ -84,7 +55,6 @@ void smc_keepalive_update(struct smc_conn *conn)
 	sock_owned_by_me(conn->sk);
 	if (!smc_state_is_usable(&conn->close))
 		return;
-	keep_limit_tcp(conn);
 	keep_want(conn, &want);
 	spin_lock_bh(&conn->lock);
 	conn->keep_want = want;
@@ -97,60 +67,6 @@ void smc_keepalive_update(struct smc_conn *conn)
 		smc_conn_arm(conn, &conn->keep_timer, jiffies + 1);
 	else
 		smc_conn_disarm(conn, &conn->keep_timer);
-}
-
-/**
- * smc_keepalive_changed() - handle a keepalive option of the application
- * @conn: the connection; TCP has the new value
- * @optname: TCP_KEEPIDLE, TCP_KEEPINTVL or another one
- *
- * Context: Process context. Expects the socket lock held.
- */
-void smc_keepalive_changed(struct smc_conn *conn, int optname)
-{
-	sock_owned_by_me(conn->sk);
-	if (optname == TCP_KEEPIDLE)
-		conn->keep_idle = 0;
-	if (optname == TCP_KEEPINTVL)
-		conn->keep_intvl = 0;
-	smc_keepalive_update(conn);
-}
-
-/**
- * smc_keepalive_get_override() - get an option whose value in TCP differs
- * @conn: the connection
- * @optname: of SOL_TCP, any
- *
- * Context: Process context. Expects the socket lock held.
- * Return: seconds; 0 if TCP has the right value.
- */
-int smc_keepalive_get_override(const struct smc_conn *conn, int optname)
-{
-	sock_owned_by_me(conn->sk);
-	if (optname == TCP_KEEPIDLE)
-		return conn->keep_idle;
-	return optname == TCP_KEEPINTVL ? conn->keep_intvl : 0;
-}
-
-/**
- * smc_keepalive_restore_tcp() - restore TCP's times when the connection leaves the sock
- * @conn: the connection
- *
- * TCP, or a later connection where KA-10 applies again, starts from the application's values.
- *
- * Context: Process context. Expects the socket lock held.
- */
-void smc_keepalive_restore_tcp(struct smc_conn *conn)
-{
-	struct tcp_sock *tp = tcp_sk(conn->sk);
-
-	sock_owned_by_me(conn->sk);
-	if (conn->keep_idle)
-		WRITE_ONCE(tp->keepalive_time, conn->keep_idle * HZ);
-	if (conn->keep_intvl)
-		WRITE_ONCE(tp->keepalive_intvl, conn->keep_intvl * HZ);
-	conn->keep_idle = 0;
-	conn->keep_intvl = 0;
 }
 
 /**

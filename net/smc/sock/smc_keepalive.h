@@ -6,9 +6,6 @@
 #include "group/smc_conn.h"
 
 void smc_keepalive_update(struct smc_conn *conn);
-void smc_keepalive_changed(struct smc_conn *conn, int optname);
-int smc_keepalive_get_override(const struct smc_conn *conn, int optname);
-void smc_keepalive_restore_tcp(struct smc_conn *conn);
 void smc_keepalive_stop(struct smc_conn *conn);
 void smc_keepalive_timer(struct timer_list *timer);
 

@@ -150,7 +150,7 @@ static void opt_note_tcp(struct smc_conn *conn, int optname)
 
 	if (optname == TCP_KEEPIDLE || optname == TCP_KEEPINTVL || optname == TCP_KEEPCNT ||
 	    optname == TCP_USER_TIMEOUT)
-		smc_keepalive_changed(conn, optname);
+		smc_keepalive_update(conn);
 	/* waiting writers may proceed, as with TCP */
 	if (optname == TCP_NOTSENT_LOWAT && smc_tx_is_writable(conn))
 		smc_wake_writers(conn->sk);
@@ -366,20 +366,6 @@ static int opt_get_tcp_info(struct sock *sk, char __user *optval, int __user *op
 	return opt_put(&info, sizeof(info), optval, optlen);
 }
 
-/* Seconds that the application has set where TCP has others, otherwise 0. */
-static int opt_own_seconds(struct sock *sk, int optname)
-{
-	struct smc_sock *smc;
-	int secs = 0;
-
-	lock_sock(sk);
-	smc = smc_sk(sk);
-	if (smc && smc->phase == SMC_PHASE_SMC)
-		secs = smc_keepalive_get_override(smc->conn, optname);
-	release_sock(sk);
-	return secs;
-}
-
 /**
  * smc_sockopt_get() - getsockopt() except SOL_SOCKET
  * @sk: the sock
@@ -395,7 +381,7 @@ int smc_sockopt_get(struct sock *sk, int level, int optname, char __user *optval
 		    int __user *optlen)
 {
 	bool is_on_smc;
-	int secs, rc;
+	int rc;
 
 	guard(smc_call)(sk);
 	if (level == SOL_SMC)
@@ -411,11 +397,6 @@ int smc_sockopt_get(struct sock *sk, int level, int optname, char __user *optval
 		/* it would read bytes of TCP */
 		if (is_on_smc)
 			return -EOPNOTSUPP;
-	}
-	if (level == SOL_TCP && (optname == TCP_KEEPIDLE || optname == TCP_KEEPINTVL)) {
-		secs = opt_own_seconds(sk, optname);
-		if (secs)
-			return opt_put(&secs, sizeof(secs), optval, optlen);
 	}
 	return smc_tcp_prot(sk)->getsockopt(sk, level, optname, optval, optlen);
 }

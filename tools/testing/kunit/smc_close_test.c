@@ -109,7 +109,6 @@ static void close_queue(struct smc_sock *smc)
 #define smc_conn_owes_final(conn)	((conn) && now.owes_final)
 #define smc_conn_readable		close_readable
 #define smc_conn_unsent(...)		(0)
-#define smc_keepalive_restore_tcp(...)		((void)0)
 #define smc_keepalive_stop(...)		((void)0)
 #define smc_keepalive_update(...)		((void)0)
 #define smc_lgr_get(lgr)		((void)(lgr))

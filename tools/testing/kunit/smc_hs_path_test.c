@@ -203,7 +203,6 @@ static int way_init(struct kunit *test)
 	};
 	way_net.set = (struct smc_settings){
 		.default_eid = SMC_EID_DEFAULT_NEAR, .max_links = 2, .max_conns_per_lgr = 255,
-		.v21_max_links = 2, .v21_max_conns = 255,
 	};
 	way_nr_remembered = 0;
 	return 0;

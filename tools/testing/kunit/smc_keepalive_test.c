@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Keepalive options whose values differ between TCP and the application; a peer that does
- * not answer.
+ * Keepalive options; a peer that does not answer.
  */
 #include "smc_kunit.h"
 
@@ -19,28 +18,6 @@ static void keep_sock_pend(struct smc_conn *conn, enum smc_pending what)
 #include "../../../net/smc/sock/smc_keepalive.c"
 
 #define LONG_SECS	1000
-
-static int keep_net_init(struct net *net)
-{
-	smc_net(net)->set.tcp_keepalive_min = 2 * LONG_SECS;
-	return 0;
-}
-
-static struct pernet_operations keep_net_ops = {
-	.init = keep_net_init,
-	.id = &smc_net_id,
-	.size = sizeof(struct smc_pernet),
-};
-
-static int keep_suite_init(struct kunit_suite *suite)
-{
-	return register_pernet_subsys(&keep_net_ops);
-}
-
-static void keep_suite_exit(struct kunit_suite *suite)
-{
-	unregister_pernet_subsys(&keep_net_ops);
-}
 
 static unsigned int keep_nr_fired;
 
@@ -109,75 +86,19 @@ static struct smc_conn *keep_lock(struct kunit *test)
 	return &lab->conn;
 }
 
-/* The state that keep_limit_tcp() leaves. */
-static void keep_limit(struct smc_conn *conn, int idle, int intvl)
-{
-	struct tcp_sock *tp = tcp_sk(conn->sk);
-
-	conn->keep_idle = idle;
-	conn->keep_intvl = intvl;
-	tp->keepalive_time = (idle ? LONG_SECS : 2 * LONG_SECS) * HZ;
-	tp->keepalive_intvl = (intvl ? LONG_SECS : 2 * LONG_SECS) * HZ;
-}
-
-static void ka_10_the_application_knows_its_own_values(struct kunit *test)
-{
-	struct smc_conn *conn = keep_lock(test);
-
-	keep_limit(conn, 5, 6);
-	KUNIT_EXPECT_EQ(test, smc_keepalive_get_override(conn, TCP_KEEPIDLE), 5);
-	KUNIT_EXPECT_EQ(test, smc_keepalive_get_override(conn, TCP_KEEPINTVL), 6);
-	KUNIT_EXPECT_EQ(test, smc_keepalive_get_override(conn, TCP_KEEPCNT), 0);
-	release_sock(conn->sk);
-}
-
-static void ka_10_tcp_gets_them_back(struct kunit *test)
-{
-	struct smc_conn *conn = keep_lock(test);
-	struct tcp_sock *tp = tcp_sk(conn->sk);
-
-	keep_limit(conn, 5, 6);
-	smc_keepalive_restore_tcp(conn);
-	KUNIT_EXPECT_EQ(test, keepalive_time_when(tp), 5 * HZ);
-	KUNIT_EXPECT_EQ(test, keepalive_intvl_when(tp), 6 * HZ);
-	KUNIT_EXPECT_EQ(test, smc_keepalive_get_override(conn, TCP_KEEPIDLE), 0);
-	KUNIT_EXPECT_EQ(test, smc_keepalive_get_override(conn, TCP_KEEPINTVL), 0);
-	release_sock(conn->sk);
-}
-
-static void ka_10_what_was_long_enough_stays(struct kunit *test)
-{
-	struct smc_conn *conn = keep_lock(test);
-	struct tcp_sock *tp = tcp_sk(conn->sk);
-
-	keep_limit(conn, 0, 6);
-	smc_keepalive_restore_tcp(conn);
-	KUNIT_EXPECT_EQ(test, keepalive_time_when(tp), 2 * LONG_SECS * HZ);
-	KUNIT_EXPECT_EQ(test, keepalive_intvl_when(tp), 6 * HZ);
-	release_sock(conn->sk);
-}
-
-/* The values that the TCP sock gets, and a later change by the application. */
-static void ka_10_tcp_has_longer_times_than_the_application(struct kunit *test)
+static void api_06_an_option_counts_from_now_on(struct kunit *test)
 {
 	struct smc_conn *conn = keep_lock(test);
 	struct tcp_sock *tp = tcp_sk(conn->sk);
 
 	tp->keepalive_time = 5 * HZ;
-	tp->keepalive_intvl = 3 * LONG_SECS * HZ;
 	sock_set_flag(conn->sk, SOCK_KEEPOPEN);
 	smc_keepalive_update(conn);
-	KUNIT_EXPECT_EQ(test, keepalive_time_when(tp), 2 * LONG_SECS * HZ);
-	KUNIT_EXPECT_EQ(test, keepalive_intvl_when(tp), 3 * LONG_SECS * HZ);
-	KUNIT_EXPECT_EQ(test, smc_keepalive_get_override(conn, TCP_KEEPIDLE), 5);
-	KUNIT_EXPECT_EQ(test, smc_keepalive_get_override(conn, TCP_KEEPINTVL), 0);
 	KUNIT_EXPECT_EQ(test, conn->keep_want.idle, 5U * MSEC_PER_SEC);
 	KUNIT_EXPECT_TRUE(test, keep_is_armed(conn));
 
 	tp->keepalive_time = 7 * HZ;
-	smc_keepalive_changed(conn, TCP_KEEPIDLE);
-	KUNIT_EXPECT_EQ(test, keepalive_time_when(tp), 2 * LONG_SECS * HZ);
-	KUNIT_EXPECT_EQ(test, smc_keepalive_get_override(conn, TCP_KEEPIDLE), 7);
+	smc_keepalive_update(conn);
 	KUNIT_EXPECT_EQ(test, conn->keep_want.idle, 7U * MSEC_PER_SEC);
 
 	sock_reset_flag(conn->sk, SOCK_KEEPOPEN);
@@ -236,10 +157,7 @@ static void ka_06_a_silent_peer_is_given_up(struct kunit *test)
 }
 
 static struct kunit_case cases[] = {
-	KUNIT_CASE(ka_10_the_application_knows_its_own_values),
-	KUNIT_CASE(ka_10_tcp_gets_them_back),
-	KUNIT_CASE(ka_10_what_was_long_enough_stays),
-	KUNIT_CASE(ka_10_tcp_has_longer_times_than_the_application),
+	KUNIT_CASE(api_06_an_option_counts_from_now_on),
 	KUNIT_CASE(ka_01_an_ended_connection_has_no_timer),
 	KUNIT_CASE(ka_06_a_silent_peer_is_given_up),
 	{}
@@ -247,8 +165,6 @@ static struct kunit_case cases[] = {
 
 static struct kunit_suite suite = {
 	.name = "smc_keepalive",
-	.suite_init = keep_suite_init,
-	.suite_exit = keep_suite_exit,
 	.init = keep_test_init,
 	.exit = keep_test_exit,
 	.test_cases = cases,

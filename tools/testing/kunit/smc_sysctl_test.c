@@ -86,7 +86,6 @@ static void what_costs_others_is_not_for_the_owner_of_a_namespace(struct kunit *
 		{ .member = "same_host", .min = 0, .max = 0 },
 		/* fewer connections in a group make more queue pairs */
 		{ .member = "max_conns_per_lgr", .min = 255, .max = 255 },
-		{ .member = "v21_max_conns", .min = 255, .max = 255 },
 		{ .member = "llc.add_link_retry", .min = 30000, .max = 3600000 },
 		{ .member = "dialect", .min = 0, .max = 1 },
 		/* a lossless class is for those whom the site lets in */
@@ -109,14 +108,17 @@ static void what_costs_others_is_not_for_the_owner_of_a_namespace(struct kunit *
 					    rows[i].file);
 }
 
-/* As on deployed hosts, but the defaults of rings and queues are larger. */
+/*
+ * As on deployed hosts, but the defaults of rings and queues are larger, and links and connections
+ * of a group count for version 1, too.
+ */
 static void names_that_deployed_hosts_know_keep_their_limits(struct kunit *test)
 {
 	static const struct row deployed[] = {
 		{ .file = "wmem", .initial = 262144, .min = 16384, .max = 1073741823 },
 		{ .file = "rmem", .initial = 262144, .min = 16384, .max = 1073741823 },
-		{ .file = "smcr_max_links_per_lgr", .initial = 2, .min = 1, .max = 2 },
-		{ .file = "smcr_max_conns_per_lgr", .initial = 255, .min = 16, .max = 255 },
+		{ .file = "smcr_max_links_per_lgr", .initial = 2, .min = 1, .max = 8 },
+		{ .file = "smcr_max_conns_per_lgr", .initial = 255, .min = 1, .max = 255 },
 		{ .file = "limit_smc_hs", .initial = 0, .min = 0, .max = 1 },
 		{ .file = "smcr_testlink_time", .initial = 30, .min = 0, .max = INT_MAX },
 		{ .file = "smcr_buf_type", .initial = 1, .min = 0, .max = 2 },

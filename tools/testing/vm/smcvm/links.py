@@ -29,7 +29,7 @@ def several(t, links=2, **more):
         more.setdefault("rdma_retries", 2)
     more.setdefault("llc_add_link_retry_ms", 1000)
     for vm in (t.a, t.b):
-        t.set(vm, max_links=links, **more)
+        t.set(vm, smcr_max_links_per_lgr=links, **more)
 
 
 def nimble(t):

@@ -60,7 +60,7 @@ def run(t):
 
 def limited(t):
     """With two groups of one connection each, a third connection is TCP."""
-    t.set(t.a, max_conns_per_lgr=1, max_lgrs_per_peer=2)
+    t.set(t.a, smcr_max_conns_per_lgr=1, max_lgrs_per_peer=2)
     s = t.half(t.a, serve, port=5007, count=3, backlog=256)
     s.expect("listening")
     c = t.half(t.b, client, port=5007, n=3)

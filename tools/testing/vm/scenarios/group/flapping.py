@@ -115,7 +115,7 @@ class Crowd:
         from smcvm.links import several
         self.t, self.port, self.asked = t, port, 0
         self.conns, of_group = t.pick((1000, 255), (248, 64))
-        several(t, wmem=16384, rmem=16384, max_conns_per_lgr=of_group, smcr_testlink_time=0,
+        several(t, wmem=16384, rmem=16384, smcr_max_conns_per_lgr=of_group, smcr_testlink_time=0,
                 **settings)
         self.s = t.half(t.a, server, port=port, count=self.conns)
         self.s.expect("listening", t.left())

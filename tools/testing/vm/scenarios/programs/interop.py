@@ -232,13 +232,13 @@ def last_client(h, port):
 
 def hasty_server(t):
     """Its FIN is there before the client's RNIC knows that its last LLC message is."""
-    t.set(t.b, max_links=1)
+    t.set(t.b, smcr_max_links_per_lgr=1)
     rule = t.relay.rule(proto="roce", frm="a", delay=400)
     t.both(last_server, last_client, PORT + 9)
     t.relay.unrule(rule)
     t.equal(t.stat(t.b, "client_failed"), 0, "handshakes that failed")
     t.equal(t.stat(t.b, "client_smc"), 1, "connections over SMC-R")
-    t.set(t.b, max_links=2)
+    t.set(t.b, smcr_max_links_per_lgr=2)
     no_sockets(t, PORT + 9)
 
 

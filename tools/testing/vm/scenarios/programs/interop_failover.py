@@ -96,7 +96,7 @@ def run(t):
         for sides_now in (("ours", "stock"), ("stock", "ours")):
             ours, stock = t.strangers(sides_now)
             name_networks(t, stock)
-            t.set(ours, max_links=2, llc_add_link_retry_ms=1000)
+            t.set(ours, smcr_max_links_per_lgr=2, llc_add_link_retry_ms=1000)
             x = Streams(t, PORT, len(STREAMS) + 1, (ours,), half=HALF[sides_now[0]])
             x.have(2)
             gaps = [lose(t, x, stock, vm, i) for vm in (ours, stock) for i in (0, 1)]

@@ -24,7 +24,7 @@ def run(t):
     n = 20
     for sides_now in (("ours", "stock"), ("stock", "ours")):
         ours, _ = t.strangers(sides_now)
-        t.set(ours, max_links=2, llc_add_link_retry_ms=1000, **WAITS)
+        t.set(ours, smcr_max_links_per_lgr=2, llc_add_link_retry_ms=1000, **WAITS)
         for _ in range(2):
             s = t.half(t.a, serve, port=PORT, count=n)
             s.expect("listening")

@@ -714,7 +714,8 @@ def run(t):
         return
     from smcvm.links import NEVER, WAITS
     t.no_groups()
-    t.set(t.a, max_links=8, smcr_testlink_time=0, llc_reply_ms=NEVER, llc_delete_link_ms=NEVER,
+    t.set(t.a, smcr_max_links_per_lgr=8, smcr_testlink_time=0, llc_reply_ms=NEVER,
+          llc_delete_link_ms=NEVER,
           **WAITS)
     qps = t.queue_pairs(t.a)
     app = t.half(t.a, application, port=PORT)

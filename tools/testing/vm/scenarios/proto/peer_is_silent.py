@@ -351,7 +351,7 @@ def run(t):
         return
     t.no_groups()
     soon = 1500 * t.slow * t.patience
-    t.set(t.a, max_links=8, smcr_testlink_time=2, llc_add_link_retry_ms=soon,
+    t.set(t.a, smcr_max_links_per_lgr=8, smcr_testlink_time=2, llc_add_link_retry_ms=soon,
           close_timeout_ms=soon, **dict.fromkeys((
               "llc_confirm_link_ms", "llc_first_reply_ms", "llc_add_link_ms", "llc_reply_ms",
               "llc_delete_link_ms", "llc_terminate_ms", "llc_test_link_ms"), soon))

@@ -135,7 +135,7 @@ def traffic(t):
     have_pairs(t, 3, "with a connection in the opposite direction")
 
     # the group is full: the server starts another one
-    t.set(t.a, max_conns_per_lgr=N)
+    t.set(t.a, smcr_max_conns_per_lgr=N)
     more = t.half(t.b, held, port=PORT, n=1)
     t.expect_all("open", more)
     have_pairs(t, 4, "with a parallel link group")

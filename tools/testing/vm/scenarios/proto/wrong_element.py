@@ -134,7 +134,7 @@ def foreign_key(t):
     """A WRITE with the key of another link group's RMB goes nowhere."""
     from smcvm import frames as wire
     sc = Scene(t, 5223)
-    t.set(t.a, max_conns_per_lgr=1)
+    t.set(t.a, smcr_max_conns_per_lgr=1)
     path = os.path.join(t.pair.dir, "keys.pcap")
     t.relay.capture(path)
     mine = sc.connect(gates=["go"])
@@ -142,7 +142,7 @@ def foreign_key(t):
     yours = sc.connect(gates=["go", "end"])
     t.expect_all("before go", yours)
     t.relay.capture(None)
-    t.restore("max_conns_per_lgr")
+    t.restore("smcr_max_conns_per_lgr")
     acc = [hs.accept for hs in wire.handshakes(wire.read(path), sc.port)]
     t.equal([a.first_contact for a in acc], [True, True], "two first contacts")
     t.check(acc[0].rkey != acc[1].rkey, "both groups have the same key")

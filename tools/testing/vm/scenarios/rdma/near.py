@@ -17,7 +17,8 @@ timeout = 90
 PORT = 5990
 PEER_DECLINED = 0x05000000
 # with one of these there is no version 2 without an EID of the operator
-ONLY_V1 = ({"default_eid": 0}, {"dialect": 1}, {"max_links": 3}, {"max_conns_per_lgr": 15})
+ONLY_V1 = ({"default_eid": 0}, {"dialect": 1}, {"smcr_max_links_per_lgr": 3},
+           {"smcr_max_conns_per_lgr": 15})
 VERSIONS = ("client_smc_v1", "client_smc_v2", "client_tcp")
 
 

@@ -103,7 +103,7 @@ def run(t):
         return
     for vm in (t.a, t.b):
         # a second link would be made by a worker, where vmalloc() of soft-RoCE warns
-        t.set(vm, clc_timeout_ms=500 * t.slow, max_links=1)
+        t.set(vm, clc_timeout_ms=500 * t.slow, smcr_max_links_per_lgr=1)
     s = t.half(t.a, serve_any, port=5120)
     s.expect("listening")
     c = t.half(t.b, failing, port=5120, n=40)

@@ -3,7 +3,7 @@
 
 The exceptions are differences that the RFC requires.
 
-covers: CLOSE-07 ABRT-08 CLOSE-03 CLOSE-04 CLOSE-17 CLOSE-25 ABRT-05
+covers: CLOSE-07 CLOSE-03 CLOSE-04 CLOSE-17 CLOSE-25 ABRT-05
 """
 import itertools
 import socket
@@ -282,11 +282,6 @@ APART = {
         # CLOSE-03, CLOSE-07
         "smc": (["recv: ECONNRESET"], ["shutdown: None", "recv: ECONNRESET"]),
     },
-    reset_unread: {
-        "tcp": ([], ["recv: b'unread'", "recv again: ECONNRESET"]),
-        # ABRT-08, with abort_purges
-        "smc": ([], ["recv: ECONNRESET", "recv again: b''"]),
-    },
 }
 
 
@@ -301,8 +296,6 @@ def apart_client(h, port):
 def apart(t, first_port):
     """Differences that the RFC requires."""
     t.step(apart.__doc__)
-    for vm in (t.a, t.b):
-        t.set(vm, abort_purges=1)
     for i, family in enumerate(("tcp", t.family)):
         port = first_port + 10 * i
         s = t.half(t.a, apart_server, family, port=port)

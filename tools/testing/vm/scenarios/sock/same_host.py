@@ -20,9 +20,9 @@ CLONE_NEWNET = 0x40000000
 CAP_VERSION, CAP_NET_ADMIN = 0x20080522, 12
 EID = "SMC-BENCH.SAME-HOST"
 # values that the owner of a namespace may not set, and some that it may
-REFUSED = (("rdma_ack_exponent", (16, 24), ()), ("max_links", (3, 8), (1, 2)),
+REFUSED = (("rdma_ack_exponent", (16, 24), ()), ("smcr_max_links_per_lgr", (3, 8), (1, 2)),
            ("smcr_testlink_time", (0, 31, 1 << 30), (1, 30)), ("rmb_idle_ms", (0,), (1,)),
-           ("max_conns_per_lgr", (1, 254), (255,)), ("smcr_max_conns_per_lgr", (16, 254), (255,)),
+           ("smcr_max_conns_per_lgr", (1, 254), (255,)),
            ("llc_add_link_retry_ms", (0, 100, 29_999), (30_000, 60_000)),
            ("max_lgrs_per_peer", (65,), (64, 1)), ("dialect", (), (1, 0)))
 
