@@ -18,8 +18,6 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/delay.h>
-#include <linux/hashtable.h>
-#include <linux/jhash.h>
 #include <linux/jiffies.h>
 #include <linux/random.h>
 #include <linux/string.h>
@@ -57,64 +55,6 @@
 /* polling interval while the neighbour of a new link is resolved */
 #define LLC_NEIGHBOUR_STEP_MS	20
 
-/* Ports of a LAN, found once for all groups that are in it. */
-struct llc_lan {
-	struct hlist_node node;
-	u64 net_cookie;
-	struct smc_ib_lan lan;
-	struct smc_ib_end ends[SMC_LLC_RNICS];	/* a reference each */
-	unsigned int nr;
-};
-
-/* A pass of the port follower over all groups. */
-struct llc_pass {
-	DECLARE_HASHTABLE(lans, 6);
-};
-
-static struct llc_lan *llc_lan_find(struct llc_pass *pass, const struct smc_link_group *lgr,
-				    u32 hash)
-{
-	struct llc_lan *lan;
-
-	hash_for_each_possible(pass->lans, lan, node, hash)
-		if (lan->net_cookie == lgr->key.net->net_cookie &&
-		    !memcmp(&lan->lan, &lgr->llc.lan, sizeof(lan->lan)))
-			return lan;
-	return NULL;
-}
-
-/* Returns NULL without memory: then the caller searches for this group alone. */
-static struct llc_lan *llc_lan_get(struct llc_pass *pass, const struct smc_link_group *lgr)
-{
-	u32 hash = jhash(&lgr->llc.lan, sizeof(lgr->llc.lan), lgr->key.net->net_cookie);
-	struct llc_lan *lan = llc_lan_find(pass, lgr, hash);
-
-	if (lan)
-		return lan;
-	lan = kzalloc(sizeof(*lan), GFP_KERNEL);
-	if (!lan)
-		return NULL;
-	lan->net_cookie = lgr->key.net->net_cookie;
-	lan->lan = lgr->llc.lan;
-	lan->nr = smc_ib_lan_ends(lgr->key.net, &lan->lan, lan->ends, ARRAY_SIZE(lan->ends));
-	hash_add(pass->lans, &lan->node, hash);
-	return lan;
-}
-
-static void llc_pass_end(struct llc_pass *pass)
-{
-	struct hlist_node *next;
-	struct llc_lan *lan;
-	unsigned int i;
-	int bucket;
-
-	hash_for_each_safe(pass->lans, bucket, next, lan, node) {
-		for (i = 0; i < lan->nr; i++)
-			smc_ib_end_put(&lan->ends[i]);
-		kfree(lan);
-	}
-}
-
 /* Ports that reach the peer's RNIC of the first link come first. */
 static void llc_sort_ends(struct smc_ib_end *ends, unsigned int nr, const u8 peer_gid[16])
 {
@@ -128,20 +68,10 @@ static void llc_sort_ends(struct smc_ib_end *ends, unsigned int nr, const u8 pee
 	}
 }
 
-/* @pass: that of the caller, or NULL */
-static unsigned int llc_lan_ends(const struct smc_link_group *lgr, struct llc_pass *pass,
-				 struct smc_ib_end *ends)
+static unsigned int llc_lan_ends(const struct smc_link_group *lgr, struct smc_ib_end *ends)
 {
-	const struct llc_lan *lan = pass ? llc_lan_get(pass, lgr) : NULL;
-	unsigned int i, nr;
+	unsigned int nr = smc_ib_lan_ends(lgr->key.net, &lgr->llc.lan, ends, SMC_LLC_RNICS);
 
-	if (lan) {
-		nr = lan->nr;
-		for (i = 0; i < nr; i++)
-			smc_ib_end_copy(&ends[i], &lan->ends[i]);
-	} else {
-		nr = smc_ib_lan_ends(lgr->key.net, &lgr->llc.lan, ends, SMC_LLC_RNICS);
-	}
 	llc_sort_ends(ends, nr, lgr->llc.peer_gid);
 	return nr;
 }
@@ -171,13 +101,12 @@ static unsigned int llc_list_port(const struct smc_ib_end *own, struct smc_ib_en
  * It is listed even where only the link proves that it is on the LAN (no IPv4, link-local
  * GIDs): a server with one RNIC offers it (SL-02).
  */
-static unsigned int llc_ports_of(struct smc_link_group *lgr, struct llc_pass *pass,
-				 struct smc_ib_end *ends)
+static unsigned int llc_ports_of(struct smc_link_group *lgr, struct smc_ib_end *ends)
 {
 	unsigned int k, found, nr;
 	int i;
 
-	nr = llc_lan_ends(lgr, pass, ends);
+	nr = llc_lan_ends(lgr, ends);
 	found = nr;
 	scoped_guard(mutex, &lgr->lock)
 		for (i = 0; i < SMC_LINKS_MAX; i++)
@@ -199,7 +128,7 @@ static unsigned int llc_ports_of(struct smc_link_group *lgr, struct llc_pass *pa
 }
 
 /* Returns true if the list changed. Of parallel scans the last begun counts. */
-static bool llc_scan_ports(struct smc_link_group *lgr, struct llc_pass *pass)
+static bool llc_scan_ports(struct smc_link_group *lgr)
 {
 	struct smc_ib_end ends[SMC_LLC_RNICS];
 	struct smc_llc *llc = &lgr->llc;
@@ -210,7 +139,7 @@ static bool llc_scan_ports(struct smc_link_group *lgr, struct llc_pass *pass)
 
 	scoped_guard(spinlock_irqsave, &llc->queue_lock)
 		turn = ++llc->nr_scans;
-	rnics.count = llc_ports_of(lgr, pass, ends);
+	rnics.count = llc_ports_of(lgr, ends);
 	for (i = 0; i < rnics.count; i++) {
 		memcpy(rnics.rnic[i].mac, ends[i].mac, sizeof(rnics.rnic[i].mac));
 		memcpy(rnics.rnic[i].gid, ends[i].gid.raw, sizeof(rnics.rnic[i].gid));
@@ -242,31 +171,27 @@ static void llc_ports_follow(struct smc_link *link, const u8 peer_gid[SMC_GID_LE
 	/* pairs with smp_load_acquire() in llc_ports_update() */
 	smp_store_release(&llc->wants_links, true);
 	/* after the release: later changes are seen by llc_ports_update() */
-	llc_scan_ports(link->lgr, NULL);
+	llc_scan_ports(link->lgr);
 }
 
 /* Also when a link is gone: its port may have another GID, hidden by the link until now. */
-static void llc_ports_update(struct smc_link_group *lgr, struct llc_pass *pass)
+static void llc_ports_update(struct smc_link_group *lgr)
 {
 	/* pairs with smp_store_release() in llc_ports_follow() */
 	if (smp_load_acquire(&lgr->llc.wants_links) && !smc_lgr_is_down(lgr) &&
-	    llc_scan_ports(lgr, pass))
+	    llc_scan_ports(lgr))
 		smc_llc_report(lgr, SMC_LLC_EV_RNICS, 0, true, 0);
 }
 
-static void llc_update_one(struct smc_link_group *lgr, void *pass)
+static void llc_update_one(struct smc_link_group *lgr, void *unused)
 {
-	llc_ports_update(lgr, pass);
+	llc_ports_update(lgr);
 }
 
 /* RDMA ports may have come or gone; C.8, ERR-58, ADDL-06. A later change queues this again. */
 static void llc_ports_work(struct work_struct *work)
 {
-	struct llc_pass pass;
-
-	hash_init(pass.lans);
-	smc_lgr_for_each(NULL, llc_update_one, &pass);
-	llc_pass_end(&pass);
+	smc_lgr_for_each(NULL, llc_update_one, NULL);
 }
 
 static DECLARE_WORK(llc_ports, llc_ports_work);
@@ -323,7 +248,7 @@ static int llc_find_end(struct smc_link_group *lgr, const struct smc_llc_end *wa
 	unsigned int i, nr;
 	int rc = -ENODEV;
 
-	nr = llc_ports_of(lgr, NULL, ends);
+	nr = llc_ports_of(lgr, ends);
 	for (i = 0; i < nr; i++) {
 		if (rc && !memcmp(ends[i].mac, wanted->mac, sizeof(ends[i].mac)) &&
 		    !memcmp(ends[i].gid.raw, wanted->gid, sizeof(ends[i].gid.raw))) {
@@ -468,7 +393,7 @@ static void llc_destroy_link(struct smc_link_group *lgr, u8 index)
 	if (!link)
 		return;
 	smc_link_destroy(link);
-	llc_ports_update(lgr, NULL);
+	llc_ports_update(lgr);
 }
 
 /* A link to destroy needs no other work, and the machine expects no report of it. */

@@ -849,7 +849,7 @@ static unsigned int smc_ib_lan_kinds(const u8 gid[16])
  * smc_ib_lan_of() - requirements for further ports of a link group
  * @net: the namespace of the group
  * @end: local end of its first link; holds its reference
- * @lan: filled; equal for groups that have their ports in common
+ * @lan: filled
  *
  * Context: Process context.
  */

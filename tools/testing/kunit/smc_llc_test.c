@@ -83,7 +83,6 @@ struct eng_way {
  * @nr_held: their number
  * @nr_data_slots: slots that were taken from the data path
  * @nr_writes: RDMA WRITEs that were posted before messages
- * @nr_searches: searches for the ports of a LAN
  */
 struct eng_lab {
 	const struct eng_way *way;
@@ -105,7 +104,6 @@ struct eng_lab {
 	unsigned int nr_held;
 	unsigned int nr_data_slots;
 	unsigned int nr_writes;
-	unsigned int nr_searches;
 };
 
 static struct eng_lab *eng_lab;
@@ -190,7 +188,6 @@ void smc_ib_lan_of(const struct net *net, const struct smc_ib_end *end, struct s
 unsigned int smc_ib_lan_ends(struct net *net, const struct smc_ib_lan *lan,
 			     struct smc_ib_end *ends, unsigned int max)
 {
-	eng_lab->nr_searches++;
 	if (eng_lab->has_no_end)
 		return 0;
 	eng_end(&ends[0], 0);
@@ -831,48 +828,14 @@ static void sl_02_a_port_that_has_a_link_counts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rnics->count, 1);
 	KUNIT_EXPECT_MEMEQ(test, rnics->rnic[0].gid, end.gid.raw, sizeof(end.gid.raw));
 	eng_lab->has_no_end = false;
-	llc_ports_update(link->lgr, NULL);
+	llc_ports_update(link->lgr);
 	eng_settle(link->lgr);
 	KUNIT_EXPECT_EQ(test, rnics->count, 2);
 	eng_lab->has_no_end = true;
 	eng_lab->is_end_down = true;
-	llc_ports_update(link->lgr, NULL);
+	llc_ports_update(link->lgr);
 	eng_settle(link->lgr);
 	KUNIT_EXPECT_EQ(test, rnics->count, 0);
-}
-
-/* Devices and ports are searched once in a pass over all groups of a LAN. */
-static void addl_06_groups_of_a_lan_share_a_search(struct kunit *test)
-{
-	struct smc_lgr_key key = { .net = &init_net, .role = SMC_ROLE_SERVER, .version = 2 };
-	struct smc_link_group *lgr[10];
-	struct llc_pass pass;
-	unsigned int i;
-
-	hash_init(pass.lans);
-	eng_lab->nr_searches = 0;
-	for (i = 0; i < ARRAY_SIZE(lgr); i++) {
-		lgr[i] = smc_lgr_form(&key);
-		KUNIT_ASSERT_FALSE(test, IS_ERR(lgr[i]));
-		spin_lock_init(&lgr[i]->llc.queue_lock);
-		/* two LANs; each peer has an RNIC of its own */
-		lgr[i]->llc.lan.vlan = i % 2;
-		lgr[i]->llc.peer_gid[15] = i;
-		KUNIT_EXPECT_TRUE(test, llc_scan_ports(lgr[i], &pass));
-		KUNIT_EXPECT_EQ(test, lgr[i]->llc.rnics.count, 2);
-	}
-	KUNIT_EXPECT_EQ(test, eng_lab->nr_searches, 2);
-	llc_pass_end(&pass);
-	/* the next pass does not rely on this one */
-	hash_init(pass.lans);
-	KUNIT_EXPECT_FALSE(test, llc_scan_ports(lgr[0], &pass));
-	KUNIT_EXPECT_EQ(test, eng_lab->nr_searches, 3);
-	llc_pass_end(&pass);
-	for (i = 0; i < ARRAY_SIZE(lgr); i++) {
-		smc_lgr_fail(lgr[i], SMC_DECLINE_NONE);
-		smc_lgr_unreserve(lgr[i]);
-	}
-	smc_lgr_wait_none(NULL);
 }
 
 /* LLC borrows a short slot of the data path: only one GID fits, and no link is lost. */
@@ -1318,13 +1281,13 @@ static void a_port_with_another_mtu_is_news(struct kunit *test)
 	struct smc_link *link = eng_up(test, true, 2);
 	struct smc_llc *llc = &link->lgr->llc;
 
-	llc_scan_ports(link->lgr, NULL);
+	llc_scan_ports(link->lgr);
 	KUNIT_ASSERT_NE(test, llc->rnics.count, 0);
-	KUNIT_EXPECT_FALSE(test, llc_scan_ports(link->lgr, NULL));
+	KUNIT_EXPECT_FALSE(test, llc_scan_ports(link->lgr));
 	eng_lab->mtu = IB_MTU_512;
-	KUNIT_EXPECT_TRUE(test, llc_scan_ports(link->lgr, NULL));
+	KUNIT_EXPECT_TRUE(test, llc_scan_ports(link->lgr));
 	KUNIT_EXPECT_EQ(test, llc->rnics.rnic[0].mtu, IB_MTU_512);
-	KUNIT_EXPECT_FALSE(test, llc_scan_ports(link->lgr, NULL));
+	KUNIT_EXPECT_FALSE(test, llc_scan_ports(link->lgr));
 }
 
 /* An existing group uses the new setting of the operator. */
@@ -1351,7 +1314,6 @@ static struct kunit_case eng_cases[] = {
 	KUNIT_CASE(rkey_20_addl_12_a_late_message_changes_no_count),
 	KUNIT_CASE_PARAM(a_further_link_is_routed, eng_way_gen_params),
 	KUNIT_CASE(sl_02_a_port_that_has_a_link_counts),
-	KUNIT_CASE(addl_06_groups_of_a_lan_share_a_search),
 	KUNIT_CASE(addl_06_a_short_slot_takes_one_gid),
 	KUNIT_CASE(err_54_confirm_rkey_is_not_continued),
 	KUNIT_CASE(err_22_the_path_is_proved_before_there_are_data),
