@@ -64,7 +64,7 @@ enum hs_limit {
 	HS_FULL,	/* the time of a CLC message, TMR-01 */
 	HS_HALF,	/* half of it: the peer waits as long for our message */
 	HS_PROPOSAL,	/* the same, but longer with a slow or unknown round trip */
-	HS_BRIEF,	/* for a neighbour that the handshake can do without */
+	HS_ROUTE,	/* for a neighbour; brief if the handshake can do without */
 };
 
 /* Whether a step may answer the peer with a Decline. Otherwise it resets TCP. */
@@ -123,6 +123,8 @@ static unsigned long hs_limit_jiffies(const struct smc_hs *hs, enum hs_limit lim
 		time = READ_ONCE(inet_csk(hs->smc->sk)->icsk_rto);
 		return clamp(time * SMC_HS_PROPOSAL_RTOS, full / 2, full);
 	default:
+		if (!smc_hs_can_do_without(hs))
+			return full / 2;
 		return min(full / 2, msecs_to_jiffies(SMC_ROUTE_NEIGHBOUR_MS));
 	}
 }
@@ -1022,8 +1024,7 @@ static const struct hs_row hs_server[] = {
 	/* 2. Proposal; RDMA port; common subnet, or a route; 3.5.1.2 */
 	{ hs_server_proposal,  HS_YES,   NULL,              HS_PEER, HS_PROPOSAL, hs_late_message },
 	{ hs_server_port,      HS_YES,   smc_hs_put_port },
-	{ smc_hs_find_detour,  HS_YES,   NULL,              HS_POLL, HS_BRIEF, smc_hs_late_detour },
-	{ smc_hs_server_route, HS_YES,   NULL,              HS_POLL, HS_HALF, smc_hs_late_route },
+	{ smc_hs_server_route, HS_YES,   NULL,              HS_POLL, HS_ROUTE, smc_hs_late_route },
 	{ smc_hs_take_offer,   HS_YES },
 	/* 3. a link group, or first contact; 3.5.1.2, 3.5.2.1 */
 	{ hs_server_group,     HS_YES,   hs_undo_group,     HS_LGR,  HS_HALF, hs_late_group },

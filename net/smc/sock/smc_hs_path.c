@@ -288,86 +288,59 @@ static int smc_hs_find_route(struct smc_hs *hs, const u8 *gid)
 	return smc_route_find(hs->net, &like, &hs->routed, gid, &hs->route);
 }
 
-/* True if an offer without a route fits. A link of version 1 is in one subnet; LG-22. */
-static bool smc_hs_has_v1_path(const struct smc_hs *hs)
-{
-	return hs->proposal.offers_v1 && hs->is_near;
-}
-
-/* Find a route to the client. Without one the routed path is no candidate. */
-static enum smc_hs_outcome smc_hs_try_routed(struct smc_hs *hs)
-{
-	struct smc_nego_local local;
-	const u8 *gid;
-
-	smc_hs_local(hs, &local);
-	gid = smc_nego_routed_gid(&hs->proposal, &local);
-	return gid && smc_hs_find_route(hs, gid) == -EAGAIN ? SMC_HS_WAIT : SMC_HS_GO_ON;
-}
-
 /**
- * smc_hs_find_detour() - step: find an optional route to the client
+ * smc_hs_can_do_without() - check whether a routed path has an alternative
  * @hs: the handshake, with its ports
  *
- * Context: The handshake's work item, may sleep.
- * Return: SMC_HS_GO_ON or SMC_HS_WAIT.
- */
-enum smc_hs_outcome smc_hs_find_detour(struct smc_hs *hs)
-{
-	struct in6_addr peer;
-
-	if (!smc_hs_has_v1_path(hs))
-		return SMC_HS_GO_ON;
-	smc_peer_addr(hs->smc->sk, &peer);
-	if (smc_peer_recall_routed(hs->net, &peer))
-		return SMC_HS_GO_ON;
-	return smc_hs_try_routed(hs);
-}
-
-/**
- * smc_hs_late_detour() - timeout: no answer from the next hop; use the other path
- * @hs: the handshake
+ * A link of version 1 is in one subnet; LG-22.
  *
- * Context: The handshake's work item.
- * Return: SMC_HS_GO_ON.
+ * Context: Process context.
+ * Return: true if an offer of the client fits without a route.
  */
-enum smc_hs_outcome smc_hs_late_detour(struct smc_hs *hs)
+bool smc_hs_can_do_without(const struct smc_hs *hs)
 {
-	struct in6_addr peer;
-
-	smc_peer_addr(hs->smc->sk, &peer);
-	smc_peer_remember(hs->net, &peer, SMC_DECLINE_NOROUTE, SMC_PEER_ROUTED_PATH);
-	return SMC_HS_GO_ON;
+	return hs->role == SMC_ROLE_SERVER && hs->proposal.offers_v1 && hs->is_near;
 }
 
 /**
- * smc_hs_server_route() - step: find a route to the client if there is no other path
+ * smc_hs_server_route() - step: find a route to the client
  * @hs: the handshake, with its ports
+ *
+ * Without a route the routed path is no candidate.
  *
  * Context: The handshake's work item, may sleep.
  * Return: SMC_HS_GO_ON or SMC_HS_WAIT.
  */
 enum smc_hs_outcome smc_hs_server_route(struct smc_hs *hs)
 {
-	if (smc_hs_has_v1_path(hs))
+	struct smc_nego_local local;
+	struct in6_addr peer;
+	const u8 *gid;
+
+	smc_peer_addr(hs->smc->sk, &peer);
+	if (smc_hs_can_do_without(hs) && smc_peer_recall_routed(hs->net, &peer))
 		return SMC_HS_GO_ON;
-	return smc_hs_try_routed(hs);
+	smc_hs_local(hs, &local);
+	gid = smc_nego_routed_gid(&hs->proposal, &local);
+	return gid && smc_hs_find_route(hs, gid) == -EAGAIN ? SMC_HS_WAIT : SMC_HS_GO_ON;
 }
 
 /**
- * smc_hs_late_route() - timeout: no answer from the next hop of the only path
+ * smc_hs_late_route() - timeout: no answer from the next hop
  * @hs: the handshake
  *
  * Context: The handshake's work item.
- * Return: SMC_HS_DECLINE.
+ * Return: SMC_HS_GO_ON if the client has offered another path, else SMC_HS_DECLINE.
  */
 enum smc_hs_outcome smc_hs_late_route(struct smc_hs *hs)
 {
+	bool is_optional = smc_hs_can_do_without(hs);
 	struct in6_addr peer;
 
 	smc_peer_addr(hs->smc->sk, &peer);
-	smc_peer_remember(hs->net, &peer, SMC_DECLINE_NOROUTE, SMC_PEER_FIRST_CONTACT);
-	return smc_hs_decline(hs, SMC_DECLINE_NOROUTE);
+	smc_peer_remember(hs->net, &peer, SMC_DECLINE_NOROUTE,
+			  is_optional ? SMC_PEER_ROUTED_PATH : SMC_PEER_FIRST_CONTACT);
+	return is_optional ? SMC_HS_GO_ON : smc_hs_decline(hs, SMC_DECLINE_NOROUTE);
 }
 
 /**

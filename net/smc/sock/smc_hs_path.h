@@ -14,13 +14,12 @@ void smc_hs_leave_pair(struct smc_hs *hs);
 void smc_hs_local(struct smc_hs *hs, struct smc_nego_local *local);
 void smc_hs_go_routed(struct smc_hs *hs);
 void smc_hs_note_path(const struct smc_hs *hs, enum smc_decline reason);
+bool smc_hs_can_do_without(const struct smc_hs *hs);
 
 /* Rows of the table. */
-enum smc_hs_outcome smc_hs_find_detour(struct smc_hs *hs);
 enum smc_hs_outcome smc_hs_server_route(struct smc_hs *hs);
 enum smc_hs_outcome smc_hs_take_offer(struct smc_hs *hs);
 enum smc_hs_outcome smc_hs_client_route(struct smc_hs *hs);
-enum smc_hs_outcome smc_hs_late_detour(struct smc_hs *hs);
 enum smc_hs_outcome smc_hs_late_route(struct smc_hs *hs);
 void smc_hs_put_port(struct smc_hs *hs);
 

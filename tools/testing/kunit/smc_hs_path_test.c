@@ -23,6 +23,8 @@ static const u8 way_gid[SMC_GID_LEN] = { [10] = 0xff, 0xff, 10, 0, 0, 1 };
  * @is_near: the client is in a subnet of the server
  * @has_eid: the operator has added WAY_EID
  * @needs_v2: RoCE v1 has failed already
+ * @is_silent: the next hop does not answer
+ * @is_remembered: that is known
  * @route: to the peer's GID; none if its hop limit is 0
  */
 struct way_world {
@@ -31,6 +33,8 @@ struct way_world {
 	bool is_near;
 	bool has_eid;
 	bool needs_v2;
+	bool is_silent;
+	bool is_remembered;
 	struct smc_route route;
 };
 
@@ -39,6 +43,7 @@ static struct smc_pernet way_net;
 static struct smc_sock way_smc;
 static struct way_world way;
 static unsigned int way_nr_remembered;
+static enum smc_peer_failure way_failure;
 
 static struct smc_pernet *way_settings(const struct net *net)
 {
@@ -115,6 +120,8 @@ static void way_get_rules(struct sock *tsk, struct smc_route_rules *rules)
 static int way_find_route(struct net *net, const struct smc_route_rules *rules,
 			  const struct smc_ib_end *end, const u8 gid[16], struct smc_route *route)
 {
+	if (way.is_silent)
+		return -EAGAIN;
 	*route = way.route;
 	return way.route.hop_limit ? 0 : -EHOSTUNREACH;
 }
@@ -153,13 +160,14 @@ static enum smc_decline way_recall(struct net *net, const struct in6_addr *peer,
 
 static bool way_recall_routed(struct net *net, const struct in6_addr *peer)
 {
-	return false;
+	return way.is_remembered;
 }
 
 static void way_remember(struct net *net, const struct in6_addr *peer, enum smc_decline reason,
 			 enum smc_peer_failure failure)
 {
 	way_nr_remembered++;
+	way_failure = failure;
 }
 
 static bool way_try_v2(struct net *net, const struct in6_addr *peer)
@@ -278,8 +286,8 @@ static void settings_may_ask_for_what_version_2_lacks(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, way_proposes(test), 5);
 }
 
-/* The version that a server chooses, 0 for a Decline; the client offers both, with @nr_eids. */
-static unsigned int way_chooses(struct kunit *test, unsigned int nr_eids)
+/* A client offers both versions, with @nr_eids. */
+static struct smc_hs *way_server(struct kunit *test, unsigned int nr_eids)
 {
 	struct smc_hs *hs = way_hs(test, SMC_ROLE_SERVER);
 	struct smc_clc_proposal *prop = &hs->proposal;
@@ -294,11 +302,59 @@ static unsigned int way_chooses(struct kunit *test, unsigned int nr_eids)
 	prop->v2.nr_eids = nr_eids;
 	memcpy(prop->v2.eid[0], SMC_EID_DEFAULT, SMC_EID_LEN);
 	memcpy(prop->v2.eid[1], WAY_EID, SMC_EID_LEN);
+	return hs;
+}
+
+/* The version that a server chooses, 0 for a Decline. */
+static unsigned int way_chooses(struct kunit *test, unsigned int nr_eids)
+{
+	struct smc_hs *hs = way_server(test, nr_eids);
+
 	if (smc_hs_find_port(hs, NULL) != SMC_HS_GO_ON ||
-	    smc_hs_find_detour(hs) != SMC_HS_GO_ON || smc_hs_server_route(hs) != SMC_HS_GO_ON ||
-	    smc_hs_take_offer(hs) != SMC_HS_GO_ON)
+	    smc_hs_server_route(hs) != SMC_HS_GO_ON || smc_hs_take_offer(hs) != SMC_HS_GO_ON)
 		return 0;
 	return hs->params.version;
+}
+
+/* The next hop does not answer: version 1 if there is a subnet in common, else a Decline. */
+static void a_silent_neighbour_costs_only_its_path(struct kunit *test)
+{
+	struct smc_hs *hs;
+	int i;
+
+	way.is_silent = true;
+	way.has_eid = true;
+	for (i = 0; i < 2; i++) {
+		hs = way_server(test, 2);
+		way.is_near = !i;
+		KUNIT_ASSERT_EQ(test, smc_hs_find_port(hs, NULL), SMC_HS_GO_ON);
+		KUNIT_EXPECT_EQ(test, smc_hs_server_route(hs), SMC_HS_WAIT);
+		KUNIT_EXPECT_EQ(test, smc_hs_can_do_without(hs), way.is_near);
+		KUNIT_EXPECT_EQ(test, smc_hs_late_route(hs),
+				way.is_near ? SMC_HS_GO_ON : SMC_HS_DECLINE);
+		KUNIT_EXPECT_EQ(test, way_failure,
+				way.is_near ? SMC_PEER_ROUTED_PATH : SMC_PEER_FIRST_CONTACT);
+		if (!way.is_near)
+			continue;
+		KUNIT_EXPECT_EQ(test, smc_hs_take_offer(hs), SMC_HS_GO_ON);
+		KUNIT_EXPECT_EQ(test, hs->params.version, SMC_CLC_V1);
+	}
+	/* the next connection does not wait, where it need not */
+	way.is_remembered = true;
+	way.is_near = true;
+	KUNIT_EXPECT_EQ(test, way_chooses(test, 2), SMC_CLC_V1);
+	way.is_near = false;
+	hs = way_server(test, 2);
+	KUNIT_ASSERT_EQ(test, smc_hs_find_port(hs, NULL), SMC_HS_GO_ON);
+	KUNIT_EXPECT_EQ(test, smc_hs_server_route(hs), SMC_HS_WAIT);
+	/* a client has no other path once the server has chosen this one */
+	hs = way_hs(test, SMC_ROLE_CLIENT);
+	hs->params.is_routed = true;
+	hs->proposal.offers_v1 = true;
+	hs->is_near = true;
+	KUNIT_EXPECT_EQ(test, smc_hs_client_route(hs), SMC_HS_WAIT);
+	KUNIT_EXPECT_EQ(test, smc_hs_late_route(hs), SMC_HS_DECLINE);
+	KUNIT_EXPECT_EQ(test, hs->reason, SMC_DECLINE_NOROUTE);
 }
 
 static void a_server_knows_the_default_eid_in_its_subnet(struct kunit *test)
@@ -384,6 +440,7 @@ static struct kunit_case smc_hs_path_cases[] = {
 	KUNIT_CASE(without_a_subnet_there_is_no_default_eid),
 	KUNIT_CASE(settings_may_ask_for_what_version_2_lacks),
 	KUNIT_CASE(a_server_knows_the_default_eid_in_its_subnet),
+	KUNIT_CASE(a_silent_neighbour_costs_only_its_path),
 	KUNIT_CASE(a_client_follows_the_default_eid_through_no_gateway),
 	KUNIT_CASE(a_failed_first_contact_by_roce_v1_is_tried_by_roce_v2),
 	{}

@@ -68,6 +68,11 @@ static enum smc_hs_outcome table_late(struct smc_hs *hs)
 	return table_late_out;
 }
 
+static enum smc_hs_outcome table_take_offer(struct smc_hs *hs)
+{
+	return smc_hs_fail(hs, -EPROTO);
+}
+
 static void table_put_port(struct smc_hs *hs)
 {
 	table_note("port");
@@ -223,6 +228,8 @@ static void table_queue_delayed(struct smc_sock *smc, unsigned long delay_jiffie
 	table_delay = delay_jiffies;
 }
 
+static bool table_is_optional;
+
 static void table_finish(struct smc_hs *hs)
 {
 }
@@ -251,16 +258,15 @@ static void table_peer_addr(const struct sock *sk, struct in6_addr *peer)
 #define trace_smc_handshake(...)	((void)0)
 
 /* The rows of other files. */
-#define smc_hs_find_detour		table_step
 #define smc_hs_server_route		table_step
-#define smc_hs_take_offer		table_step
+#define smc_hs_take_offer		table_take_offer
 #define smc_hs_client_route		table_step
 #define smc_hs_get_sndbuf		table_step
 #define smc_hs_get_rmbe			table_step
-#define smc_hs_late_detour		table_late
 #define smc_hs_late_route		table_late
 #define smc_hs_late_ring		table_late
 #define smc_hs_put_port			table_put_port
+#define smc_hs_can_do_without(...)	table_is_optional
 
 /* The functions that the rows call. */
 #define smc_buf_put			table_buf_put
@@ -353,7 +359,6 @@ struct table_row {
 static const struct table_row table_server[] = {
 	{ "Proposal",		true,  true,  "" },
 	{ "port",		true,  true,  "port " },
-	{ "detour",		true,  true,  "port " },
 	{ "route",		true,  true,  "port " },
 	{ "offer",		true,  true,  "port " },
 	{ "group",		true,  true,  "fail unreserve port " },
@@ -400,19 +405,19 @@ static const struct table_row table_client[] = {
 /* Indices of rows. */
 enum {
 	SERVER_PROPOSAL = 0,
-	SERVER_DETOUR = 2,
-	SERVER_GROUP = 5,
-	SERVER_CONN = 7,
-	SERVER_SNDBUF = 8,
-	SERVER_JOIN = 10,
-	SERVER_ACCEPT = 11,
-	SERVER_SEND = 12,
-	SERVER_CONFIRM = 13,
-	SERVER_FIRST = 17,
-	SERVER_BACK_OUT = 18,
-	SERVER_CROSS = 19,
-	SERVER_LAST = 20,
-	SERVER_OPEN = 21,
+	SERVER_ROUTE = 2,
+	SERVER_GROUP = 4,
+	SERVER_CONN = 6,
+	SERVER_SNDBUF = 7,
+	SERVER_JOIN = 9,
+	SERVER_ACCEPT = 10,
+	SERVER_SEND = 11,
+	SERVER_CONFIRM = 12,
+	SERVER_FIRST = 16,
+	SERVER_BACK_OUT = 17,
+	SERVER_CROSS = 18,
+	SERVER_LAST = 19,
+	SERVER_OPEN = 20,
 	CLIENT_SEND = 1,
 	CLIENT_ACCEPT = 2,
 	CLIENT_GROUP = 3,
@@ -812,6 +817,19 @@ static void a_service_without_any_answer_is_noted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, table_nr_unanswered, 0);
 }
 
+/* Only where the neighbour is the only hope is it waited for as long as for a peer. */
+static void a_neighbour_that_is_not_needed_has_less_time(struct kunit *test)
+{
+	unsigned long half = msecs_to_jiffies(TABLE_MS) / 2;
+	struct smc_hs *hs = table_reach(test, SMC_ROLE_SERVER, SERVER_ROUTE, false);
+
+	KUNIT_EXPECT_EQ(test, hs_limit_jiffies(hs, HS_ROUTE), half);
+	table_is_optional = true;
+	KUNIT_EXPECT_EQ(test, hs_limit_jiffies(hs, HS_ROUTE),
+			msecs_to_jiffies(SMC_ROUTE_NEIGHBOUR_MS));
+	table_is_optional = false;
+}
+
 /* Also where the server starts late: the limit counts from the start of the connection. */
 static void a_proposal_has_its_time(struct kunit *test)
 {
@@ -894,18 +912,18 @@ static void a_silent_client_is_noted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, table_nr_proposed, 0);
 }
 
-/* The next row has its own limit; no event reports a neighbour, so the timer polls. */
+/* The next row runs; no event reports a neighbour, so the timer polls. */
 static void a_step_that_is_late_may_go_on(struct kunit *test)
 {
-	struct smc_hs *hs = table_reach(test, SMC_ROLE_SERVER, SERVER_DETOUR, false);
+	struct smc_hs *hs = table_reach(test, SMC_ROLE_SERVER, SERVER_ROUTE, false);
 
 	hs_run(hs);
-	KUNIT_EXPECT_EQ(test, hs->step, SERVER_DETOUR);
+	KUNIT_EXPECT_EQ(test, hs->step, SERVER_ROUTE);
 	KUNIT_EXPECT_LE(test, table_delay, SMC_HS_SLICE);
 	hs->since -= msecs_to_jiffies(TABLE_MS);
 	hs_run(hs);
 	KUNIT_EXPECT_EQ(test, table_nr_late, 1);
-	KUNIT_EXPECT_EQ(test, hs->step, SERVER_DETOUR + 1);
+	KUNIT_EXPECT_EQ(test, hs->step, SERVER_ROUTE + 1);
 }
 
 /* A step in progress ends by itself; the timer is off until then. */
@@ -1190,6 +1208,7 @@ static struct kunit_case table_cases[] = {
 	KUNIT_CASE(a_proposal_is_awaited_by_the_round_trip),
 	KUNIT_CASE(a_client_without_a_proposal_is_tcp),
 	KUNIT_CASE(a_silent_client_is_noted),
+	KUNIT_CASE(a_neighbour_that_is_not_needed_has_less_time),
 	KUNIT_CASE(a_step_that_is_late_may_go_on),
 	KUNIT_CASE(a_step_that_is_late_may_wait_on),
 	KUNIT_CASE(a_step_repeats_its_check_after_it_joined_the_queue),
