@@ -46,6 +46,7 @@
  * @end: a local end with one of the GIDs
  * @watch: of that
  * @nr_checks: times its work item ran
+ * @flow_label: of the last queue pair that was connected
  */
 struct ib_lab {
 	struct ib_device *ibdev;
@@ -58,6 +59,7 @@ struct ib_lab {
 	struct smc_ib_end end;
 	struct smc_ib_watch watch;
 	atomic_t nr_checks;
+	u32 flow_label;
 };
 
 static struct ib_lab *ib_lab;
@@ -83,6 +85,14 @@ static int ib_read_l2(const struct ib_gid_attr *attr, u16 *vlan, u8 *mac)
 	return 0;
 }
 
+static int ib_modify(struct ib_qp *qp, struct ib_qp_attr *attr, int mask)
+{
+	ib_lab->flow_label = rdma_ah_read_grh(&attr->ah_attr)->flow_label;
+	return 0;
+}
+
+#define ib_modify_qp			ib_modify
+#define rdma_destroy_ah_attr(attr)	((void)(attr), (void)ib_lab->nr_held--)
 #define smc_netdev_of_port		ib_netdev
 #define rdma_get_gid_attr		ib_get_attr
 #define rdma_put_gid_attr(attr)		((void)(attr), (void)ib_lab->nr_held--)
@@ -202,9 +212,32 @@ static void events_have_the_ends_checked(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_ib_start_watch(&ib_lab->watch), -ENODEV);
 }
 
+/* Else a network with several ways uses one of them for all links between two hosts. */
+static void each_link_has_a_flow_label(struct kunit *test)
+{
+	static const struct smc_ib_class class = {};
+	struct ib_qp qp = { .device = ib_lab->ibdev, .qp_num = 0x101 };
+	struct smc_ib_peer peer = {
+		.qpn = 0x201, .mtu = IB_MTU_1024, .mac = { 2, 0, 0, 0, 0, 1 },
+	};
+	u32 first;
+
+	memcpy(peer.gid, ib_lab->end.gid.raw, sizeof(peer.gid));
+	peer.gid[15] = 8;
+	ib_lab->end.mtu = IB_MTU_1024;
+	KUNIT_ASSERT_EQ(test, smc_ib_qp_rtr(&qp, &ib_lab->end, &peer, &class), 0);
+	first = ib_lab->flow_label;
+	KUNIT_EXPECT_NE(test, first, 0U);
+	peer.qpn++;
+	KUNIT_ASSERT_EQ(test, smc_ib_qp_rtr(&qp, &ib_lab->end, &peer, &class), 0);
+	KUNIT_EXPECT_NE(test, ib_lab->flow_label, 0U);
+	KUNIT_EXPECT_NE(test, ib_lab->flow_label, first);
+}
+
 static struct kunit_case ib_cases[] = {
 	KUNIT_CASE(a_gid_may_come_back_at_another_place),
 	KUNIT_CASE(events_have_the_ends_checked),
+	KUNIT_CASE(each_link_has_a_flow_label),
 	{}
 };
 
