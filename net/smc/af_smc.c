@@ -51,8 +51,6 @@
 #include "observe/smc_netlink.h"
 #include "observe/smc_netlink_event.h"
 #include "observe/smc_pnetid.h"
-#include "observe/smc_proc.h"
-#include "observe/smc_stats.h"
 #include "observe/smc_sysctl.h"
 
 /* Return: the state, with the socket lock held; NULL, without it, for a sock that is plain TCP. */
@@ -1015,14 +1013,11 @@ static int __net_init smc_init_net(struct net *net)
 {
 	int rc;
 
-	rc = smc_net_init(net) ?: smc_stats_init_net(net);
+	rc = smc_net_init(net);
 	if (rc)
 		return rc;
 	smc_path_init_net(net);
-	rc = smc_sysctl_init_net(net);
-	if (rc)
-		smc_stats_exit_net(net);
-	return rc;
+	return smc_sysctl_init_net(net);
 }
 
 /* One worker of the host ends namespaces, so nothing waits for peers here. */
@@ -1048,7 +1043,6 @@ static void __net_exit smc_exit_nets(struct list_head *nets)
 		smc_pnet_flush(net);
 		smc_peer_exit_net(net);
 		smc_fallback_exit_net(net);
-		smc_stats_exit_net(net);
 		smc_net_release(net);
 	}
 }
@@ -1116,12 +1110,9 @@ static int __init smc_init(void)
 	rc = smc_pnetid_init();
 	if (rc)
 		goto out_event;
-	rc = smc_proc_init();
-	if (rc)
-		goto out_pnetid;
 	rc = register_reboot_notifier(&smc_reboot_nb);
 	if (rc)
-		goto out_proc;
+		goto out_pnetid;
 	rc = sock_register(&smc_family);
 	if (rc)
 		goto out_reboot;
@@ -1131,8 +1122,6 @@ static int __init smc_init(void)
 
 out_reboot:
 	unregister_reboot_notifier(&smc_reboot_nb);
-out_proc:
-	smc_proc_exit();
 out_pnetid:
 	smc_pnetid_exit();
 out_event:
@@ -1169,7 +1158,6 @@ static void __exit smc_exit(void)
 	sock_unregister(PF_SMC);
 	smc_sock_await_calls();
 	unregister_reboot_notifier(&smc_reboot_nb);
-	smc_proc_exit();
 	smc_pnetid_exit();
 	smc_event_exit();
 	smc_netlink_exit();

@@ -2,7 +2,6 @@
 /*
  * smc stats: the counters of the module for this network namespace.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +9,6 @@
 #include <netlink/attr.h>
 
 #include "smc.h"
-
-#define STATS_FILE "/proc/net/smc_stats"
 
 static const struct field sizes[] = {
 	{ SMC_NLA_STATS_PLOAD_8K, "to_8k" },
@@ -39,7 +36,7 @@ static const struct field buffers[] = {
 
 #define NEST(inner_) .kind = FIELD_NEST, .inner = inner_
 
-/* What the counters of the file do not have */
+/* What has no counter of its own */
 static const struct field classes[] = {
 	{ SMC_NLA_STATS_T_TXPLOAD_SIZE, "sends", NEST(sizes) },
 	{ SMC_NLA_STATS_T_RXPLOAD_SIZE, "receives", NEST(sizes) },
@@ -65,6 +62,23 @@ struct printer {
 	bool all;
 };
 
+static int add_counter(int cmd, struct nlattr **tb, void *arg)
+{
+	struct nlattr *in[SMC_NLA_COUNTER_MAX + 1];
+	struct stats *stats = arg;
+	struct counter *counter = &stats->counters[stats->nr];
+
+	(void)cmd;
+	if (!tb[SMC_GEN_COUNTER] || stats->nr == ARRAY_SIZE(stats->counters) ||
+	    nla_parse_nested(in, SMC_NLA_COUNTER_MAX, tb[SMC_GEN_COUNTER], NULL) < 0 ||
+	    !in[SMC_NLA_COUNTER_NAME])
+		return 0;
+	nla_strlcpy(counter->name, in[SMC_NLA_COUNTER_NAME], sizeof(counter->name));
+	counter->value = fields_number(tb[SMC_GEN_COUNTER], SMC_NLA_COUNTER_VALUE);
+	stats->nr++;
+	return 0;
+}
+
 /**
  * stats_read() - read the counters of this network namespace
  * @stats: filled
@@ -73,26 +87,9 @@ struct printer {
  */
 int stats_read(struct stats *stats)
 {
-	struct counter *counter = stats->counters;
-	FILE *file = fopen(STATS_FILE, "r");
-	int n = 0;
-
 	stats->nr = 0;
-	if (!file) {
-		fprintf(stderr, "smc: %s: %s%s\n", STATS_FILE, strerror(errno),
-			errno == ENOENT ? " (is the module smc loaded?)" : "");
-		return EXIT_FAILURE;
-	}
-	for (; stats->nr < ARRAY_SIZE(stats->counters); stats->nr++, counter++) {
-		n = fscanf(file, "%63s %" SCNu64, counter->name, &counter->value);
-		if (n != 2)
-			break;
-	}
-	fclose(file);
-	if (n == EOF)
-		return 0;
-	fprintf(stderr, "smc: %s is not a list of names and numbers\n", STATS_FILE);
-	return EXIT_FAILURE;
+	return genl_ask(SMC_GENL_FAMILY_NAME, SMC_NETLINK_DUMP_COUNTERS, NULL, add_counter, stats,
+			NULL) ? EXIT_FAILURE : 0;
 }
 
 /**

@@ -3,7 +3,7 @@
  * A library that the tests preload into the tool: answers its requests to the generic
  * netlink families in place of a kernel. FAKE_ERROR is the errno of each request to
  * the module, FAKE_TEXT the kernel's text for it. FAKE_LOG is a file that gets a line
- * for each request that is no dump. FAKE_STATS is read in place of the counters in /proc.
+ * for each request that is no dump. FAKE_STATS is a file with names and values of counters.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -26,10 +26,8 @@
 #define GROUP_ID 0x55
 
 typedef ssize_t (*sendmsg_fn)(int fd, const struct msghdr *msg, int flags);
-typedef FILE *(*fopen_fn)(const char *path, const char *mode);
 typedef ssize_t (*recvmsg_fn)(int fd, struct msghdr *msg, int flags);
 
-FILE *fopen(const char *path, const char *mode);
 ssize_t sendmsg(int fd, const struct msghdr *msg, int flags);
 ssize_t recvmsg(int fd, struct msghdr *msg, int flags);
 int setsockopt(int fd, int level, int name, const void *value, socklen_t len);
@@ -312,6 +310,25 @@ static void put_stats(void)
 	end();
 }
 
+static void put_counters(void)
+{
+	FILE *file = getenv("FAKE_STATS") ? fopen(getenv("FAKE_STATS"), "r") : NULL;
+	unsigned long long value;
+	char name[64];
+	size_t outer;
+
+	while (file && fscanf(file, "%63s %llu", name, &value) == 2) {
+		begin(FAMILY_ID, SMC_NETLINK_DUMP_COUNTERS);
+		outer = open_nest(SMC_GEN_COUNTER);
+		put_text(SMC_NLA_COUNTER_NAME, name);
+		put_u64(SMC_NLA_COUNTER_VALUE, value);
+		close_nest(outer);
+		end();
+	}
+	if (file)
+		fclose(file);
+}
+
 /* One socket for each mode: 10.0.0.1:80 to 10.0.0.2:4000 */
 static void put_socket(uint8_t state, uint8_t mode, uint8_t role)
 {
@@ -474,6 +491,8 @@ static void put_dump(uint8_t cmd)
 		put_peer();
 	} else if (cmd == SMC_NETLINK_GET_STATS) {
 		put_stats();
+	} else if (cmd == SMC_NETLINK_DUMP_COUNTERS) {
+		put_counters();
 	} else if (cmd == SMC_NETLINK_GET_FBACK_STATS) {
 		put_reason(0, 0x03010000, 70000);
 		put_reason(1, 0x05000000, 2);
@@ -581,12 +600,4 @@ ssize_t recvmsg(int fd, struct msghdr *msg, int flags)
 	if (!(flags & MSG_PEEK))
 		answered += whole;
 	return flags & MSG_TRUNC ? whole : len;
-}
-
-FILE *fopen(const char *path, const char *mode)
-{
-	fopen_fn next = (fopen_fn)dlsym(RTLD_NEXT, "fopen");
-	const char *stats = getenv("FAKE_STATS");
-
-	return next(stats && !strcmp(path, "/proc/net/smc_stats") ? stats : path, mode);
 }

@@ -20,16 +20,12 @@
 
 #define SMC_FAMILY	"SMC_GEN_NETLINK"
 #define NO_FAMILY	"NO1_GEN_NETLINK"
-#define STATS		"/proc/net/smc_stats"
-#define NO_STATS	"/proc/net/no1_stats"
 
 typedef int (*socket_fn)(int domain, int type, int protocol);
 typedef ssize_t (*sendmsg_fn)(int fd, const struct msghdr *msg, int flags);
-typedef FILE *(*fopen_fn)(const char *path, const char *mode);
 
 int socket(int domain, int type, int protocol);
 ssize_t sendmsg(int fd, const struct msghdr *msg, int flags);
-FILE *fopen(const char *path, const char *mode);
 
 int socket(int domain, int type, int protocol)
 {
@@ -68,13 +64,4 @@ ssize_t sendmsg(int fd, const struct msghdr *msg, int flags)
 			data[NLMSG_HDRLEN] = AF_ASH;
 	}
 	return next(fd, msg, flags);
-}
-
-FILE *fopen(const char *path, const char *mode)
-{
-	fopen_fn next = (fopen_fn)dlsym(RTLD_NEXT, "fopen");
-
-	if (getenv("SPY_NO_MODULE") && !strcmp(path, STATS))
-		path = NO_STATS;
-	return next(path, mode);
 }

@@ -172,6 +172,8 @@ enum smc_genl_cmd {
 	 * GET_DEV_SMCR has it, and the reason.
 	 */
 	SMC_NETLINK_DUMP_UNFIT			= 105,
+	/* Counters of the network namespace, in messages with SMC_GEN_COUNTER */
+	SMC_NETLINK_DUMP_COUNTERS		= 106,
 };
 
 #define SMC_GENL_EVENTS		"events"
@@ -190,6 +192,7 @@ enum smc_genl_attr {
 
 	SMC_GEN_MAX		= 8,
 	SMC_GEN_EVENT		= 64,	/* enum smc_event_attr */
+	SMC_GEN_COUNTER		= 65,	/* enum smc_counter_attr */
 	SMC_GEN_PEER_STATS	= 80,	/* enum smc_peer_attr */
 };
 
@@ -439,6 +442,15 @@ enum smc_rmb_stats_attr {
 	SMC_NLA_STATS_RMB_DGRADE_CNT		= 7,
 
 	SMC_NLA_STATS_RMB_MAX			= 7,
+};
+
+/* Inside SMC_GEN_COUNTER */
+enum smc_counter_attr {
+	SMC_NLA_COUNTER_NAME	= 1,	/* string */
+	SMC_NLA_COUNTER_VALUE	= 2,	/* u64, never decreases */
+	SMC_NLA_COUNTER_PAD	= 3,
+
+	SMC_NLA_COUNTER_MAX	= 3,
 };
 
 /* Inside SMC_GEN_FBACK_STATS: one message per side and reason */

@@ -224,6 +224,7 @@ static const struct genl_ops smc_netlink_ops[] = {
 	SMC_NETLINK_DUMP(SMC_NETLINK_DUMP_UNFIT, smc_netlink_dump_unfit),
 	SMC_NETLINK_DUMP(SMC_NETLINK_GET_STATS, smc_netlink_dump_stats),
 	SMC_NETLINK_DUMP(SMC_NETLINK_GET_FBACK_STATS, smc_netlink_dump_fback),
+	SMC_NETLINK_DUMP(SMC_NETLINK_DUMP_COUNTERS, smc_netlink_dump_counters),
 	SMC_NETLINK_DUMP(SMC_NETLINK_DUMP_UEID, smc_netlink_dump_ueid),
 	SMC_NETLINK_DO(SMC_NETLINK_ADD_UEID, smc_netlink_change_ueid, smc_netlink_eid_policy),
 	SMC_NETLINK_DO(SMC_NETLINK_REMOVE_UEID, smc_netlink_change_ueid, smc_netlink_eid_policy),

@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Counters of a namespace in netlink messages, in the terms of deployed tools. A tool that resets
- * its display subtracts what it has read before, so no counter may decrease, but for the two that
- * say how much memory is in use.
+ * Counters of a namespace in netlink messages: by their names, and in the terms of deployed tools.
+ * A tool that resets its display subtracts what it has read before, so no counter may decrease, but
+ * for the two that say how much memory is in use.
  */
 #include <net/genetlink.h>
 
+#include "rdma/smc_net.h"
 #include "group/smc_core.h"
 #include "observe/smc_netlink_msg.h"
 #include "observe/smc_netlink_stats.h"
-#include "observe/smc_stats.h"
+
+static const char * const stats_names[SMC_STAT_NR] = {
+#define SMC_STAT_NAME(id, name) \
+	[SMC_STAT_##id] = name,
+	SMC_STATS(SMC_STAT_NAME)
+#undef SMC_STAT_NAME
+};
 
 /* Without counter the attribute is 0: other systems have a case that does not exist here. */
 #define STATS_NONE	SMC_STAT_NR
@@ -50,6 +57,72 @@ static const struct {
 	{ SMC_NLA_STATS_T_TX_BYTES, SMC_STAT_TX_BYTES },
 };
 
+/* A namespace without SMC sockets has no counters. */
+static u64 stats_get(const struct net *net, enum smc_stat id)
+{
+	const struct smc_stats_cpu __percpu *stats = READ_ONCE(smc_net(net)->stats);
+	u64 sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		if (stats)
+			sum += READ_ONCE(per_cpu_ptr(stats, cpu)->value[id]);
+	return sum;
+}
+
+/* Connections that became TCP for one reason */
+static u64 stats_get_fallback(const struct net *net, bool is_server, enum smc_reason reason)
+{
+	const struct smc_stats_cpu __percpu *stats = READ_ONCE(smc_net(net)->stats);
+	u64 sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		if (stats)
+			sum += READ_ONCE(per_cpu_ptr(stats, cpu)->fallback[is_server][reason]);
+	return sum;
+}
+
+static int counter_put_msg(struct sk_buff *skb, struct netlink_callback *cb, enum smc_stat id)
+{
+	void *head = smc_netlink_begin(skb, cb, SMC_NETLINK_DUMP_COUNTERS);
+	struct nlattr *nest;
+
+	if (!head)
+		return -EMSGSIZE;
+	nest = nla_nest_start(skb, SMC_GEN_COUNTER);
+	if (!nest || nla_put_string(skb, SMC_NLA_COUNTER_NAME, stats_names[id]) ||
+	    nla_put_u64_64bit(skb, SMC_NLA_COUNTER_VALUE, stats_get(sock_net(skb->sk), id),
+			      SMC_NLA_COUNTER_PAD)) {
+		genlmsg_cancel(skb, head);
+		return -EMSGSIZE;
+	}
+	nla_nest_end(skb, nest);
+	genlmsg_end(skb, head);
+	return 0;
+}
+
+/**
+ * smc_netlink_dump_counters() - SMC_NETLINK_DUMP_COUNTERS: a message for each counter
+ * @skb: the answer
+ * @cb: the dump
+ *
+ * Context: Process context.
+ * Return: bytes in @skb, 0 at the end, or -EMSGSIZE if not even one message has room.
+ */
+int smc_netlink_dump_counters(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	unsigned int *id = &smc_netlink_cursor(cb)->part;
+	int rc = 0;
+
+	for (; *id < SMC_STAT_NR; ++*id) {
+		rc = counter_put_msg(skb, cb, *id);
+		if (rc)
+			break;
+	}
+	return skb->len ?: rc;
+}
+
 static int stats_put(struct sk_buff *skb, int type, u64 value)
 {
 	return nla_put(skb, type, sizeof(value), &value);
@@ -57,7 +130,7 @@ static int stats_put(struct sk_buff *skb, int type, u64 value)
 
 static int stats_put_one(struct sk_buff *skb, const struct net *net, int type, enum smc_stat stat)
 {
-	return stats_put(skb, type, stat == STATS_NONE ? 0 : smc_stats_get(net, stat));
+	return stats_put(skb, type, stat == STATS_NONE ? 0 : stats_get(net, stat));
 }
 
 /* Adds the classes to @sum. */
@@ -70,7 +143,7 @@ static int stats_put_sizes(struct sk_buff *skb, const struct net *net, int type,
 	if (!nest)
 		return -EMSGSIZE;
 	for (i = 0; i < SMC_STAT_NR_SIZES; i++) {
-		u64 value = smc_stats_get(net, first + i);
+		u64 value = stats_get(net, first + i);
 
 		*sum += value;
 		if (stats_put(skb, SMC_NLA_STATS_PLOAD_8K + i, value))
@@ -107,8 +180,8 @@ static int stats_put_nests(struct sk_buff *skb, const struct net *net)
 	for (i = 0; i < ARRAY_SIZE(stats_rings); i++)
 		if (stats_put_ring(skb, net, SMC_NLA_STATS_T_TX_RMB_STATS + i, stats_rings[i].rmb))
 			return -EMSGSIZE;
-	calls[2] += smc_stats_get(net, SMC_STAT_TX_NONE);
-	calls[3] += smc_stats_get(net, SMC_STAT_RX_NONE);
+	calls[2] += stats_get(net, SMC_STAT_TX_NONE);
+	calls[3] += stats_get(net, SMC_STAT_RX_NONE);
 	if (stats_put(skb, SMC_NLA_STATS_T_TX_CNT, calls[2]) ||
 	    stats_put(skb, SMC_NLA_STATS_T_RX_CNT, calls[3]))
 		return -EMSGSIZE;
@@ -191,7 +264,7 @@ static u64 fback_total(const struct net *net, bool is_server)
 	int i;
 
 	for (i = 0; i < SMC_REASON_NR; i++)
-		sum += smc_stats_get_fallback(net, is_server, i);
+		sum += stats_get_fallback(net, is_server, i);
 	return sum;
 }
 
@@ -256,7 +329,7 @@ int smc_netlink_dump_fback(struct sk_buff *skb, struct netlink_callback *cb)
 	u64 nr;
 
 	for (; *place < 2 * SMC_REASON_NR; ++*place) {
-		nr = smc_stats_get_fallback(net, *place / SMC_REASON_NR, *place % SMC_REASON_NR);
+		nr = stats_get_fallback(net, *place / SMC_REASON_NR, *place % SMC_REASON_NR);
 		if (nr)
 			rc = fback_put_msg(skb, cb, net, *place, nr);
 		if (rc)

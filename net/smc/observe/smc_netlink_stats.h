@@ -7,6 +7,7 @@ struct netlink_callback;
 struct sk_buff;
 
 int smc_netlink_dump_stats(struct sk_buff *skb, struct netlink_callback *cb);
+int smc_netlink_dump_counters(struct sk_buff *skb, struct netlink_callback *cb);
 int smc_netlink_dump_fback(struct sk_buff *skb, struct netlink_callback *cb);
 
 #endif /* SMC_NETLINK_STATS_H */

@@ -16,7 +16,6 @@
 #include "../../../net/smc/observe/smc_netlink_lgr.c"
 #include "../../../net/smc/observe/smc_netlink_peer.c"
 #include "../../../net/smc/observe/smc_netlink_stats.c"
-#include "../../../net/smc/observe/smc_stats.c"
 
 #define NL_GROUPS	20
 #define NL_LINKS	2
@@ -500,15 +499,50 @@ static void a_namespace_without_sockets_has_no_counters(struct kunit *test)
 	sn->stats = NULL;
 	smc_stat_inc(&init_net, SMC_STAT_CLIENT_TCP);
 	smc_stat_fallback(&init_net, true, SMC_DECLINE_MEM);
-	KUNIT_EXPECT_EQ(test, smc_stats_get(&init_net, SMC_STAT_CLIENT_TCP), 0ULL);
-	KUNIT_EXPECT_EQ(test, smc_stats_get_fallback(&init_net, true, SMC_REASON_MEM), 0ULL);
+	KUNIT_EXPECT_EQ(test, stats_get(&init_net, SMC_STAT_CLIENT_TCP), 0ULL);
+	KUNIT_EXPECT_EQ(test, stats_get_fallback(&init_net, true, SMC_REASON_MEM), 0ULL);
 	/* the first socket brings them */
 	smc_net_prepare(&init_net);
 	KUNIT_EXPECT_NOT_NULL(test, (__force void *)sn->stats);
 	smc_stat_inc(&init_net, SMC_STAT_CLIENT_TCP);
-	KUNIT_EXPECT_EQ(test, smc_stats_get(&init_net, SMC_STAT_CLIENT_TCP), 1ULL);
+	KUNIT_EXPECT_EQ(test, stats_get(&init_net, SMC_STAT_CLIENT_TCP), 1ULL);
 	smc_net_release(&init_net);
 	sn->stats = had;
+}
+
+static unsigned int nl_nr_counters;
+static u64 nl_urgent;
+
+static void nl_note_counter(struct kunit *test, const struct nlmsghdr *nlh)
+{
+	const struct nlattr *nest = (void *)nlmsg_data(nlh) + GENL_HDRLEN;
+	const struct nlattr *name = nla_find_nested(nest, SMC_NLA_COUNTER_NAME);
+
+	KUNIT_ASSERT_NOT_NULL(test, name);
+	/* in their order, each once */
+	KUNIT_EXPECT_STREQ(test, (char *)nla_data(name), stats_names[nl_nr_counters++]);
+	if (!strcmp(nla_data(name), "urgent"))
+		nl_urgent = nl_value(nest, SMC_NLA_COUNTER_VALUE);
+}
+
+static void counters_are_shown_by_name(struct kunit *test)
+{
+	struct smc_stats_cpu *stats = get_cpu_ptr(smc_net(&init_net)->stats);
+	struct nl_lab *lab = test->priv;
+	int rc;
+
+	stats->value[SMC_STAT_URGENT] = 5000000000ULL;
+	put_cpu_ptr(smc_net(&init_net)->stats);
+	nl_nr_counters = 0;
+	nl_urgent = 0;
+	nl_restart(lab, NL_SMALL);
+	do {
+		rc = nl_read(test, smc_netlink_dump_counters, nl_note_counter);
+		KUNIT_ASSERT_GE(test, rc, 0);
+	} while (rc);
+	KUNIT_EXPECT_GT(test, lab->nr_parts, 2);
+	KUNIT_EXPECT_EQ(test, nl_nr_counters, SMC_STAT_NR);
+	KUNIT_EXPECT_EQ(test, nl_urgent, 5000000000ULL);
 }
 
 static void reasons_are_counted_at_both_sides_and_beyond_16_bits(struct kunit *test)
@@ -569,6 +603,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(groups_of_one_peer_are_added_up),
 	KUNIT_CASE(a_dump_of_peers_may_end_early),
 	KUNIT_CASE(a_namespace_without_sockets_has_no_counters),
+	KUNIT_CASE(counters_are_shown_by_name),
 	KUNIT_CASE(reasons_are_counted_at_both_sides_and_beyond_16_bits),
 	KUNIT_CASE(sizes_are_classed_as_by_deployed_tools),
 	{}

@@ -136,11 +136,11 @@ def counted(t):
     """The module's counters, as sums of both machines."""
     out = {}
     for vm in (t.a, t.b):
-        if not vm.call("exists", path="/proc/net/smc_stats")["yes"]:
+        stats = vm.stats()
+        if not stats:
             continue
-        for line in vm.read("/proc/net/smc_stats").splitlines():
-            name, value = line.split()
-            out[name] = out.get(name, 0) + int(value)
+        for name, value in stats.items():
+            out[name] = out.get(name, 0) + value
         out["packets"] = out.get("packets", 0) + vm.counters()["sent_pkts"]
     return out
 

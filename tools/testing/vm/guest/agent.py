@@ -27,6 +27,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 
 import smcdiag
+import smcnl
 import halves
 
 PORT_NAME = "agent"
@@ -292,6 +293,9 @@ class Agent:
 
     def op_sockets(self, req):
         return {"list": smcdiag.sockets(req.get("netns"))}
+
+    def op_stats(self, req):
+        return {"stats": smcnl.counters()}
 
     def op_counters(self, req):
         """All counters of the RDMA device."""

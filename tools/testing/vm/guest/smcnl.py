@@ -15,7 +15,8 @@ NLA_F_NESTED = 0x8000
 SOL_NETLINK, NETLINK_ADD_MEMBERSHIP = 270, 1
 CTRL, CTRL_GETFAMILY, CTRL_ID, CTRL_NAME, CTRL_GROUPS = 16, 3, 1, 2, 7
 SYS_INFO, LGR, LINK, LGR_D, DEV_D, DEV, STATS, FBACK = range(1, 9)
-EVENT, PEER_STATS = 64, 80
+EVENT, COUNTER, PEER_STATS = 64, 65, 80
+DUMP_COUNTERS = 106
 LGR_UP, LGR_DOWN, LINK_UP, LINK_DOWN, TCP, PEER, SERVICE = range(64, 71)
 
 
@@ -37,6 +38,7 @@ TOP = {
     LINK: {**plain(u8=(1, 3), text=(2, 4, 5), u32=(6, 7, 8, 9, 10, 64, 65, 66, 67)), 68: COUNTS},
     DEV: DEVICE,
     STATS: {2: TECH, **plain(u64=(3, 4))},
+    COUNTER: plain(text=(1,), u64=(2,)),
     FBACK: plain(u8=(1,), u64=(2, 3, 64), u32=(4,), u16=(5,), text=(65,)),
     PEER_STATS: {**plain(raw=(1, 2), text=(3, 4), u32=(5, 6, 7)), 8: COUNTS},
     EVENT: plain(u64=(1, 10), text=(2,), u32=(3, 4, 11, 13), u8=(5, 14), raw=(6, 8), u16=(7, 9)),
@@ -89,6 +91,17 @@ def groups(data):
         out[entry[1].rstrip(b"\0").decode()] = struct.unpack("=I", entry[2])[0]
         data = data[(size + 3) & ~3:]
     return out
+
+
+def counters():
+    """The counters of the module; none without it, or of another one. Loads no module."""
+    if not os.path.isdir("/proc/sys/net/smc"):
+        return {}
+    try:
+        with Family() as f:
+            return f.counters()
+    except OSError:
+        return {}
 
 
 class Family:
@@ -159,6 +172,10 @@ class Family:
         if any(got != cmd or list(attrs) != [number] for got, attrs in out):
             raise ValueError(f"other messages in a dump of {cmd}: {out}")
         return [attrs[number] for _, attrs in out]
+
+    def counters(self):
+        """{name: value} of the namespace's counters."""
+        return {c[1]: c[2] for c in self.nests(DUMP_COUNTERS, COUNTER)}
 
     def join(self):
         self.sock.setsockopt(SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, self.groups["events"])

@@ -471,6 +471,10 @@ class Machine:
         return [s for s in self.call("sockets", netns=netns)["list"]
                 if all(s.get(k) == v for k, v in want.items())]
 
+    def stats(self):
+        """The counters of the module, {} without it."""
+        return self.call("stats")["stats"]
+
     def counters(self, dev="rxe0"):
         ans = self.call("counters", dev=dev)
         ans.pop("id")

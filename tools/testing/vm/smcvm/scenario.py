@@ -364,8 +364,7 @@ class Test:
         """The counter NAME of machine VM's module."""
         if self.family != "smc":
             return 0
-        rows = dict(line.split() for line in vm.read("/proc/net/smc_stats").splitlines())
-        return int(rows[name])
+        return vm.stats()[name]
 
     def queue_pairs(self, vm):
         """The number of RC queue pairs of machine VM."""

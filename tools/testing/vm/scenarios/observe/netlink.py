@@ -41,8 +41,7 @@ def complete(h, number, nest):
 
 
 def counter(name):
-    with open("/proc/net/smc_stats", encoding="ascii") as f:
-        return int(dict(line.split() for line in f)[name])
+    return smcnl.counters()[name]
 
 
 def by_gid(h, f):

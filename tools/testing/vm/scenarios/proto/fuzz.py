@@ -147,9 +147,10 @@ class Administrator:
     def look(self):
         """What shows sockets, groups and peers."""
         smcdiag.sockets()
-        for name in ("smc_stats", "smc4", "smc6", "sockstat", "tcp"):
+        for name in ("sockstat", "tcp"):
             with contextlib.suppress(FileNotFoundError):
                 read(f"/proc/net/{name}")
+        smcnl.counters()
         with smcnl.Family() as nl:
             for cmd in (smcnl.LGR, smcnl.LINK, smcnl.DEV, smcnl.STATS, smcnl.FBACK,
                         smcnl.PEER_STATS):
@@ -244,10 +245,6 @@ def machines_talk(t, port):
         t.carried(vm, N)
 
 
-def counted(vm):
-    return dict(line.split() for line in vm.read("/proc/net/smc_stats").splitlines())
-
-
 # The module keeps one, from which socks take their class of SELinux; nothing binds or connects it.
 NO_SOCKS = [0, 0, 1]
 
@@ -335,7 +332,7 @@ def run(t):
     with prepared(t):
         play(t, seed, seconds)
     if t.family == "smc":
-        used = sum(int(counted(vm)["client_smc"]) for vm in (t.a, t.b))
+        used = sum(vm.stats()["client_smc"] for vm in (t.a, t.b))
         t.note(f"{used} connections used RDMA")
         t.check(used, "no connection used RDMA")
         for vm in (t.a, t.b):

@@ -89,7 +89,7 @@ def pair(t, port, family=None, **args):
 
 
 def llc(vm):
-    return int(vm.run("awk '$1 == \"llc_tx\" {print $2}' /proc/net/smc_stats").out)
+    return vm.stats()["llc_tx"]
 
 
 def tcp_probes(vm):
