@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * smc groups, links and devices: dumps of the module, by tables of fields.
+ * smc groups, links and devices: dumps of the module, by tables of fields; and the order to end a
+ * group or link.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -214,28 +216,71 @@ static int print_dump(struct dump dump, bool as_json)
 	return err ? EXIT_FAILURE : 0;
 }
 
+static const char *end_error(int cmd, int err)
+{
+	(void)cmd;
+	return err == -ENOENT ? "there is no such active group or link" : NULL;
+}
+
+/* Ends a link, or without its number the group. */
+static int end_link(const char *group, const char *link)
+{
+	uint64_t number = 0;
+	char *end;
+	uint32_t id = strtoul(group, &end, 16);
+	const struct genl_attr attrs[] = {
+		{ .type = SMC_NLA_LINK_LGR_ID, .data = &id, .len = sizeof(id) },
+		{ .type = link ? SMC_NLA_LINK_ID : 0, .number = link ? atoi(link) : 0 }, { }
+	};
+
+	if (!*group || *end || strlen(group) > 8)
+		return wrong("\"%s\" is no number of a group; `smc groups` shows them", group);
+	if (link && (!number_read(link, '\0', UINT8_MAX, &number) || !number))
+		return wrong("\"%s\" is no number of a link; `smc links` shows them", link);
+	return genl_ask(SMC_GENL_FAMILY_NAME, SMC_NETLINK_END_LINK, attrs, NULL, NULL,
+			end_error) ? EXIT_FAILURE : 0;
+}
+
+/* Shows, or ends what NR words behind "del" name. */
+static int show_or_end(const struct args *args, int nr, const char *names, struct dump dump)
+{
+	const char *what = args->nr_words ? args->words[0] : "show";
+
+	if (!strcmp(what, "del"))
+		return args->nr_words == nr + 1 ?
+		       end_link(args->words[1], nr > 1 ? args->words[2] : NULL) :
+		       wrong("del takes %s", names);
+	if (strcmp(what, "show"))
+		return wrong("\"%s\" is neither show nor del", what);
+	if (args->nr_words > 1)
+		return wrong("show takes no argument \"%s\"", args->words[1]);
+	return print_dump(dump, args->option['j']);
+}
+
 /**
- * cmd_groups() - list the link groups of this host
- * @args: option j for JSON
+ * cmd_groups() - list the link groups of this host, or end one
+ * @args: the words say what; option j for JSON
  *
  * Return: exit status.
  */
 int cmd_groups(const struct args *args)
 {
-	return print_dump((struct dump){ "groups", SMC_NETLINK_GET_LGR_SMCR, SMC_GEN_LGR_SMCR,
-					 group_fields, NULL, 0 }, args->option['j']);
+	return show_or_end(args, 1, "a group",
+			   (struct dump){ "groups", SMC_NETLINK_GET_LGR_SMCR, SMC_GEN_LGR_SMCR,
+					  group_fields, NULL, 0 });
 }
 
 /**
- * cmd_links() - list the links of all groups
- * @args: option j for JSON
+ * cmd_links() - list the links of all groups, or end one
+ * @args: the words say what; option j for JSON
  *
  * Return: exit status.
  */
 int cmd_links(const struct args *args)
 {
-	return print_dump((struct dump){ "links", SMC_NETLINK_GET_LINK_SMCR, SMC_GEN_LINK_SMCR,
-					 link_fields, NULL, 0 }, args->option['j']);
+	return show_or_end(args, 2, "a group and a link",
+			   (struct dump){ "links", SMC_NETLINK_GET_LINK_SMCR, SMC_GEN_LINK_SMCR,
+					  link_fields, NULL, 0 });
 }
 
 /**

@@ -174,6 +174,12 @@ enum smc_genl_cmd {
 	SMC_NETLINK_DUMP_UNFIT			= 105,
 	/* Counters of the network namespace, in messages with SMC_GEN_COUNTER */
 	SMC_NETLINK_DUMP_COUNTERS		= 106,
+	/*
+	 * End in order a link of a group of the network namespace, or the whole
+	 * group: LGR_ID of enum smc_link_attr at the top level, and ID for a link.
+	 * Needs CAP_NET_ADMIN as above.
+	 */
+	SMC_NETLINK_END_LINK			= 107,
 };
 
 #define SMC_GENL_EVENTS		"events"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Operator access to link groups and links. */
+/* The directory of the fault injection points. */
 #ifndef SMC_DEBUGFS_H
 #define SMC_DEBUGFS_H
 

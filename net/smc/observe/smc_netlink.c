@@ -218,6 +218,8 @@ static const struct genl_ops smc_netlink_ops[] = {
 	SMC_NETLINK_DUMP(SMC_NETLINK_GET_SYS_INFO, smc_netlink_dump_one),
 	SMC_NETLINK_DUMP(SMC_NETLINK_GET_LGR_SMCR, smc_netlink_dump_lgr),
 	SMC_NETLINK_DUMP(SMC_NETLINK_GET_LINK_SMCR, smc_netlink_dump_link),
+	SMC_NETLINK_DO_NET(SMC_NETLINK_END_LINK, smc_netlink_end_link,
+			   smc_netlink_link_policy, SMC_NLA_LINK_LGR_ID),
 	SMC_NETLINK_DUMP(SMC_NETLINK_GET_LGR_SMCD, smc_netlink_dump_nothing),
 	SMC_NETLINK_DUMP(SMC_NETLINK_GET_DEV_SMCD, smc_netlink_dump_nothing),
 	SMC_NETLINK_DUMP(SMC_NETLINK_GET_DEV_SMCR, smc_netlink_dump_dev),

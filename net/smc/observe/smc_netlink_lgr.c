@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Link groups and links in netlink messages: two dumps, and parts of events.
+ * Link groups and links in netlink messages: two dumps, parts of events, and the order to end a
+ * link.
  *
  * A dump shows the active groups of the caller's namespace in order of formation. It may need
  * several reads: the serial of the last group says where it continues, so groups that come and go
@@ -14,6 +15,12 @@
 #include "group/smc_llc.h"
 #include "observe/smc_netlink_lgr.h"
 #include "observe/smc_netlink_msg.h"
+
+/* Attributes of SMC_NETLINK_END_LINK */
+const struct nla_policy smc_netlink_link_policy[SMC_NLA_LINK_LGR_ID + 1] = {
+	[SMC_NLA_LINK_ID]	= { .type = NLA_U8 },
+	[SMC_NLA_LINK_LGR_ID]	= { .type = NLA_U32 },
+};
 
 static int lgr_put_host(struct sk_buff *skb, const struct smc_link_group *lgr)
 {
@@ -313,4 +320,66 @@ int smc_netlink_dump_lgr(struct sk_buff *skb, struct netlink_callback *cb)
 int smc_netlink_dump_link(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	return lgr_dump(skb, cb, sock_net(skb->sk), 1 + SMC_LINKS_MAX);
+}
+
+/* Return: the index of an active link, -ENOENT without it */
+static int lgr_find_link(const struct smc_link_group *lgr, u8 num)
+{
+	int i;
+
+	lockdep_assert_held(&lgr->lock);
+	for (i = 0; i < SMC_LINKS_MAX; i++)
+		if (lgr->links[i] && lgr->links[i]->num == num &&
+		    lgr->links[i]->state == SMC_LINK_ACTIVE)
+			return i;
+	return -ENOENT;
+}
+
+static int lgr_end(struct smc_link_group *lgr, const struct nlattr *link)
+{
+	int i;
+
+	if (!link) {
+		smc_llc_end_group(lgr, SMC_LLC_DELETE_OPERATOR, true);
+		return 0;
+	}
+	guard(mutex)(&lgr->lock);
+	i = lgr_find_link(lgr, nla_get_u8(link));
+	if (i < 0)
+		return i;
+	smc_llc_give_up_link(lgr, i);
+	return 0;
+}
+
+/**
+ * smc_netlink_end_link() - SMC_NETLINK_END_LINK: end a link, or a group with its connections
+ * @skb: the request
+ * @info: the same
+ *
+ * The peer is notified, and connections of a link move to other links. Nothing waits for them: a
+ * client stops the queue once its response to DELETE LINK is sent, and data in flight is sent again
+ * on another link, so nothing is lost. Connections of the last link are reset. RFC 7609 3.5.4,
+ * 3.5.5.1.3, 3.5.5.1.4 (LGT-03, DELL-01).
+ *
+ * Context: Process context. Takes lgr->lock.
+ * Return: 0; -ENOENT without such an active group or link; -EINVAL without a group.
+ */
+int smc_netlink_end_link(struct sk_buff *skb, struct genl_info *info)
+{
+	const struct nlattr *id = info->attrs[SMC_NLA_LINK_LGR_ID];
+	struct smc_link_group *lgr = NULL;
+	int rc = -ENOENT;
+
+	if (!id) {
+		GENL_SET_ERR_MSG(info, "a group has a number");
+		return -EINVAL;
+	}
+	while ((lgr = smc_lgr_next(genl_info_net(info), lgr, 0)))
+		if (lgr->id == nla_get_u32(id) && READ_ONCE(lgr->state) == SMC_LGR_ACTIVE)
+			break;
+	if (lgr) {
+		rc = lgr_end(lgr, info->attrs[SMC_NLA_LINK_ID]);
+		smc_lgr_put(lgr);
+	}
+	return rc;
 }

@@ -297,6 +297,14 @@ class Agent:
     def op_stats(self, req):
         return {"stats": smcnl.counters()}
 
+    def op_groups(self, req):
+        return {"list": smcnl.link_groups()}
+
+    def op_end(self, req):
+        with smcnl.Family() as f:
+            f.end_link(req["group"], req["link"])
+        return {}
+
     def op_counters(self, req):
         """All counters of the RDMA device."""
         out = {}

@@ -16,7 +16,7 @@ SOL_NETLINK, NETLINK_ADD_MEMBERSHIP = 270, 1
 CTRL, CTRL_GETFAMILY, CTRL_ID, CTRL_NAME, CTRL_GROUPS = 16, 3, 1, 2, 7
 SYS_INFO, LGR, LINK, LGR_D, DEV_D, DEV, STATS, FBACK = range(1, 9)
 EVENT, COUNTER, PEER_STATS = 64, 65, 80
-DUMP_COUNTERS = 106
+DUMP_COUNTERS, END_LINK = 106, 107
 LGR_UP, LGR_DOWN, LINK_UP, LINK_DOWN, TCP, PEER, SERVICE = range(64, 71)
 
 
@@ -104,6 +104,23 @@ def counters():
         return {}
 
 
+def link_groups():
+    """Active groups with their links: [{"lgr": attributes, "links": [attributes]}]."""
+    if not os.path.isdir("/proc/sys/net/smc"):
+        return []
+    out = []
+    with Family() as f:
+        for cmd, attrs in f.dump(LINK):
+            if cmd == LGR:
+                out.append({"lgr": attrs[LGR], "links": []})
+            else:
+                out[-1]["links"].append(attrs[LINK])
+    for group in out:
+        group["lgr"] = {k: v.hex() if isinstance(v, bytes) else v
+                        for k, v in group["lgr"].items()}
+    return out
+
+
 class Family:
     """A socket that asks the family. BUFFER limits the kernel's messages of a dump."""
 
@@ -176,6 +193,14 @@ class Family:
     def counters(self):
         """{name: value} of the namespace's counters."""
         return {c[1]: c[2] for c in self.nests(DUMP_COUNTERS, COUNTER)}
+
+    def end_link(self, group, link=None):
+        """Order the end of a link, or of a group."""
+        attrs = struct.pack("=HHI", 8, 64, group)
+        if link is not None:
+            attrs += struct.pack("=HHBxxx", 5, 1, link)
+        self.send(self.id, END_LINK, attrs, NLM_F_REQUEST | NLM_F_ACK)
+        list(self.answers(done=False))
 
     def join(self):
         self.sock.setsockopt(SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, self.groups["events"])

@@ -4,18 +4,18 @@
 Import this within run(): the machines cannot import it.
 """
 import contextlib
-import re
 from collections import namedtuple
 
 AFAR = ("10.48.0.1", "10.49.0.2")  # of A and B, in different subnets: declined
-OPER = "/sys/kernel/debug/smc/links"
 NEVER = 3600000     # ms, longer than any scenario: a wait for such a timer fails it
 # The timers of handshakes and first contact. llc_reply_ms is not among them: it also delays
 # the next link after many failed attempts or many links that were lost soon.
 WAITS = dict.fromkeys(("clc_timeout_ms", "llc_confirm_link_ms", "llc_first_reply_ms",
                        "llc_add_link_ms", "llc_add_link_deployed_ms"), NEVER)
-Group = namedtuple("Group", "id role state type peer links")
-Link = namedtuple("Link", "num state device conns")
+Group = namedtuple("Group", "id role type peer links immediate")
+Link = namedtuple("Link", "num state device conns gid peer_gid")
+TYPES = ("NONE", "SINGLE", "SYMMETRIC", "ASYMMETRIC_PEER", "ASYMMETRIC_LOCAL")
+ACTIVE = 3      # SMC_LINK_IS_ACTIVE
 
 
 def several(t, links=2, **more):
@@ -62,36 +62,37 @@ def afar(t, gateway=False):
 
 
 def groups(vm):
-    """The link groups of a machine, from debugfs."""
-    text = vm.read(OPER)
+    """The active link groups of a machine, by netlink."""
     out = []
-    for m in re.finditer(r"^group (\w+) (\w+) (\w+) (\w+) peer (\w+) .*\n((?:  link .*\n?)*)", text, re.M):
-        links = [Link(int(x[1]), x[2], x[3], int(x[4])) for x in
-                 re.finditer(r"link (\d+) (\w+) (\S+) .* connections (\d+)", m[6])]
-        out.append(Group(*m.groups()[:5], links))
+    for found in vm.call("groups")["list"]:
+        # attributes by number, as JSON has them
+        lgr = found["lgr"]
+        links = [Link(x["1"], x["10"], x["2"], x["6"], x["4"], x["5"]) for x in found["links"]]
+        out.append(Group(f"{lgr['1']:08x}", ("client", "server")[lgr["2"]], TYPES[lgr["3"]],
+                         lgr["72"], links, lgr["69"]))
     return out
 
 
 def active(vm):
     """The active links of a machine's only active group; empty without such a group."""
-    found = [g for g in groups(vm) if g.state == "ACTIVE"]
-    return [x for x in found[0].links if x.state == "ACTIVE"] if len(found) == 1 else []
+    found = groups(vm)
+    return [x for x in found[0].links if x.state == ACTIVE] if len(found) == 1 else []
 
 
 def kind(vm):
     """The class of a machine's only active group, from that machine's view."""
-    found = [g.type for g in groups(vm) if g.state == "ACTIVE"]
+    found = [g.type for g in groups(vm)]
     return found[0] if len(found) == 1 else found
 
 
 def give_up(vm, what=None, of=None):
-    """Delete the link with the most connections by the operator's interface, or "all".
+    """Delete link WHAT as an operator, or "all" links; by default that with the most connections.
 
     OF is the id of the group; the default is the first group. Returns the link's device.
     """
-    group = next(g for g in groups(vm) if g.state == "ACTIVE" and of in (None, g.id))
-    most = max((x for x in group.links if x.state == "ACTIVE"), key=lambda x: x.conns)
-    vm.run(f"echo {group.id} {what or most.num} >{OPER}")
+    group = next(g for g in groups(vm) if of in (None, g.id))
+    most = max((x for x in group.links if x.state == ACTIVE), key=lambda x: x.conns)
+    vm.call("end", group=int(group.id, 16), link=None if what == "all" else what or most.num)
     return most.device
 
 

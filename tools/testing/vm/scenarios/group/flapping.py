@@ -127,11 +127,10 @@ class Crowd:
                       for vm in (t.a, t.b)}
 
     def have_all(self):
-        from smcvm.links import groups
+        from smcvm.links import ACTIVE, groups
 
         def links(vm):
-            return [sum(x.state == "ACTIVE" for x in g.links) for g in groups(vm)
-                    if g.state == "ACTIVE"]
+            return [sum(x.state == ACTIVE for x in g.links) for g in groups(vm)]
         self.t.wait(lambda: all(links(vm) == [2] * 4 for vm in (self.t.a, self.t.b)),
                     "four link groups of two links", 40)
 

@@ -26,7 +26,7 @@ def run(t):
     from smcvm.links import give_up, groups
 
     def roles():
-        return {g.id: g.role for g in groups(t.a) if g.state == "ACTIVE"}
+        return {g.id: g.role for g in groups(t.a)}
 
     def stats():
         return {name: t.stat(t.a, name) for name in

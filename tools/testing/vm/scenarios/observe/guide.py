@@ -45,7 +45,7 @@ def here(t, command):
     words = {"192.0.2.1": t.a.ip, "mlx5_0": "rxe0"}
     if GROUP in command:
         groups = json.loads(t.b.run("smc groups -j").out)["groups"]
-        words.update({GROUP: groups[0]["id"], " 2\"": " 1\""})
+        words.update({f"{GROUP} 2": groups[0]["id"] + " 1", GROUP: groups[0]["id"]})
     for old, new in words.items():
         command = command.replace(old, new)
     return command
@@ -64,7 +64,7 @@ def endless(t, command):
 
     def printed():
         t.b.run("for g in $(smc groups | awk 'NR > 1 { print $1 }'); do "
-                "echo $g all >/sys/kernel/debug/smc/links; done")
+                "smc groups del $g; done")
         c = connected(t)
         c.gate("end")
         t.wait_all(c)

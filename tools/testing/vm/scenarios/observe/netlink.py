@@ -285,6 +285,17 @@ def fuzz(h, f):
     info(h, f)
 
 
+def orders(h, f):
+    """Only what exists can end."""
+    group, link = f.nests(smcnl.LGR)[0][1], f.dump(smcnl.LINK)[1][1][smcnl.LINK][1]
+    for args in ((group, link + 1), (group ^ 1,), (group ^ 1, link)):
+        h.raises(f"end of {args}", errno.ENOENT, f.end_link, *args)
+    f.send(f.id, smcnl.END_LINK, struct.pack("=HHBxxx", 5, 1, link),
+           smcnl.NLM_F_REQUEST | smcnl.NLM_F_ACK)
+    h.raises("end of nothing", errno.EINVAL, lambda: list(f.answers(done=False)))
+    h.equal(f.nests(smcnl.LGR)[0][1], group, "the group")
+
+
 def by_nobody(h, want):
     """What exists, any user sees; not what others did before."""
     with smcnl.Family() as f:
@@ -294,12 +305,15 @@ def by_nobody(h, want):
         for cmd in OWNER_READS:
             h.raises(f"dump {cmd} of a user", errno.EPERM, f.dump, cmd)
         h.raises("events of a user", errno.EPERM, f.join)
+        h.raises("end of a group by a user", errno.EPERM, f.end_link, want[0])
         fuzz(h, f)
 
 
-def nothing(h, where):
+def nothing(h, where, group=None):
     with smcnl.Family() as f:
         info(h, f)
+        if group:
+            h.raises(f"end of a group of another than {where}", errno.ENOENT, f.end_link, group)
         h.equal((f.dump(smcnl.LGR), f.dump(smcnl.LINK), f.dump(smcnl.FBACK)), ([], [], []),
                 f"groups, links, reasons in {where}")
         stats = f.nests(smcnl.STATS)[0]
@@ -325,10 +339,11 @@ def elsewhere(h):
     with smcnl.Family() as f:
         want = [g[1] for g in f.nests(smcnl.LGR)]
         h.check(want, "no group to hide")
+        orders(h, f)
         netns.in_child(h, by_nobody, want, uid=65534)
         netns.apart(h, in_user_namespace)
         h.equal(ctypes.CDLL(None).unshare(CLONE_NEWNET), 0, "unshare")
-        nothing(h, "a network namespace")
+        nothing(h, "a network namespace", want[0])
         # a socket stays where it was made
         h.equal([g[1] for g in f.nests(smcnl.LGR)], want, "groups of the first namespace")
 

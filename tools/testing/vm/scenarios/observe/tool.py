@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """The tool shows groups, links, peers, counters, rates and events as they are.
 
-What its commands print agrees with what was sent, with each other, with debugfs and with the
+What its commands print agrees with what was sent, with each other and with the
 counters of the RDMA device. A host and a service that are remembered are events.
 
 covers: API-01 LG-09
@@ -93,7 +93,7 @@ def remembered(t):
 
 
 def lists(t, vm):
-    """Lists of one machine that agree: groups, links, peers, devices, debugfs."""
+    """Lists of one machine that agree: groups, links, peers, devices."""
     groups, links = said(t, vm, "groups")["groups"], said(t, vm, "links")["links"]
     peers, devices = said(t, vm, "stats --peers")["peers"], said(t, vm, "devices")["devices"]
     t.equal(sorted(g["role"] for g in groups), ["client", "server"], f"{vm.name}: groups")
@@ -114,9 +114,6 @@ def lists(t, vm):
         text = vm.run(f"{t.smc} {what}").out.splitlines()
         t.equal(len(text), 3, f"lines of {what}: {text}")
         t.check(all(any(line.startswith(g["id"]) for line in text) for g in groups), f"{text}")
-    text = vm.run("cat /sys/kernel/debug/smc/links").out
-    t.equal(set(re.findall(r"^group (\w+) \w+ ACTIVE.* connections 1", text, re.M | re.I)),
-            {g["id"] for g in groups}, f"groups of debugfs:\n{text}")
     return total
 
 

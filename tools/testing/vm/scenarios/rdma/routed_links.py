@@ -8,7 +8,6 @@ streams when the first is lost, and a lost link comes back on the same path.
 covers: FAIL-01 LG-13 ADDL-01 ADDL-06 SL-08 ERR-56 ERR-58 CLC-05
 """
 import ipaddress
-import re
 from functools import partial
 
 from streams import client, server  # noqa: F401, the halves
@@ -68,8 +67,8 @@ def join(t):
 
 def gids(t, vm, peer):
     """Each link joins the two cards of a number, and no others."""
-    from smcvm.links import OPER
-    ends = re.findall(r"link \d+ ACTIVE .*gid (\S+) peer gid (\S+)", vm.run(f"cat {OPER}").out)
+    from smcvm.links import active
+    ends = [(x.gid, x.peer_gid) for x in active(vm)]
     got = {tuple(str(ipaddress.ip_address(x).ipv4_mapped) for x in end) for end in ends}
     t.equal(got, set(zip(CARDS[vm.name], CARDS[peer.name])), f"{vm.name}: ends of links")
 

@@ -72,7 +72,7 @@ class Wire:
 def groups(vm):
     """Link groups with something to carry."""
     from smcvm import links
-    return [g for g in links.groups(vm) if g.state == "ACTIVE" and any(x.conns for x in g.links)]
+    return [g for g in links.groups(vm) if any(x.conns for x in g.links)]
 
 
 def begin(t, vlan, nic=0):
