@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <netlink/attr.h>
+#include <netlink/msg.h>
 
 #include "smc.h"
 
@@ -91,20 +92,33 @@ const struct field group_fields[] = {
 	{ }
 };
 
+/* Attributes of a peer, which only this file knows */
+enum {
+	PEER_ADDR = 1,
+	PEER_ID,
+	PEER_HOST,
+	PEER_GID,
+	PEER_GROUPS,
+	PEER_LINKS,
+	PEER_CONNS,
+	PEER_COUNTS,
+	PEER_MAX = PEER_COUNTS,
+};
+
 static const struct field peer_fields[] = {
-	{ SMC_NLA_PEER_ADDR, "address", "PEER", 20, .kind = FIELD_ADDRESS },
-	{ SMC_NLA_PEER_ID, "id", "ID", 16, .kind = FIELD_BYTES },
-	{ SMC_NLA_PEER_HOST, "host", .kind = FIELD_TEXT },
-	{ SMC_NLA_PEER_GID, "gid", .kind = FIELD_TEXT },
-	{ SMC_NLA_PEER_LGRS, "groups", "GROUPS", 6 },
-	{ SMC_NLA_PEER_LINKS, "links", "LINKS", 5 },
-	{ SMC_NLA_PEER_CONNS, "connections", "CONNS", 5 },
-	COUNTS(SMC_NLA_PEER_COUNTS, "TX-BYTES", SMC_NLA_COUNT_TX_BYTES),
-	COUNTS(SMC_NLA_PEER_COUNTS, "RX-BYTES", SMC_NLA_COUNT_RX_BYTES),
-	COUNTS(SMC_NLA_PEER_COUNTS, "RETRIES", SMC_NLA_COUNT_RETRIES),
-	COUNTS(SMC_NLA_PEER_COUNTS, "TX-CLOSED", SMC_NLA_COUNT_TX_CLOSED),
-	COUNTS(SMC_NLA_PEER_COUNTS, "TX-ERRORS", SMC_NLA_COUNT_TX_ERRORS),
-	{ SMC_NLA_PEER_COUNTS, "counts", .kind = FIELD_NEST, .inner = counts },
+	{ PEER_ADDR, "address", "PEER", 20, .kind = FIELD_ADDRESS },
+	{ PEER_ID, "id", "ID", 16, .kind = FIELD_BYTES },
+	{ PEER_HOST, "host", .kind = FIELD_TEXT },
+	{ PEER_GID, "gid", .kind = FIELD_TEXT },
+	{ PEER_GROUPS, "groups", "GROUPS", 6 },
+	{ PEER_LINKS, "links", "LINKS", 5 },
+	{ PEER_CONNS, "connections", "CONNS", 5 },
+	COUNTS(PEER_COUNTS, "TX-BYTES", SMC_NLA_COUNT_TX_BYTES),
+	COUNTS(PEER_COUNTS, "RX-BYTES", SMC_NLA_COUNT_RX_BYTES),
+	COUNTS(PEER_COUNTS, "RETRIES", SMC_NLA_COUNT_RETRIES),
+	COUNTS(PEER_COUNTS, "TX-CLOSED", SMC_NLA_COUNT_TX_CLOSED),
+	COUNTS(PEER_COUNTS, "TX-ERRORS", SMC_NLA_COUNT_TX_ERRORS),
+	{ PEER_COUNTS, "counts", .kind = FIELD_NEST, .inner = counts },
 	{ }
 };
 
@@ -283,16 +297,154 @@ int cmd_links(const struct args *args)
 					  link_fields, NULL, 0 });
 }
 
+/* A peer is a peer ID at a TCP address. */
+struct peer {
+	uint8_t addr[16];
+	uint8_t id[8];
+	char host[64];
+	char gid[64];			/* of one of its RNICs */
+	uint32_t groups, links, connections;
+	uint64_t counts[SMC_NLA_COUNT_MAX];
+};
+
+struct peers {
+	size_t nr;
+	struct peer *last;		/* of the group that was read last */
+	struct peer peer[LINKS_MAX];
+};
+
+static struct peer *find_peer(struct peers *peers, const struct nlattr *addr,
+			      const struct nlattr *id)
+{
+	struct peer *peer = peers->peer;
+
+	for (; peer < peers->peer + peers->nr; peer++)
+		if (!memcmp(peer->addr, nla_data(addr), sizeof(peer->addr)) &&
+		    !memcmp(peer->id, nla_data(id), sizeof(peer->id)))
+			return peer;
+	if (peers->nr == ARRAY_SIZE(peers->peer))
+		return NULL;
+	memcpy(peer->addr, nla_data(addr), sizeof(peer->addr));
+	memcpy(peer->id, nla_data(id), sizeof(peer->id));
+	peers->nr++;
+	return peer;
+}
+
+/* Adds a group to its peer. */
+static void add_group(struct peers *peers, const struct nlattr *nest)
+{
+	struct nlattr *in[FIELD_MAX + 1] = { 0 }, *v2[SMC_NLA_LGR_V2_MAX + 1] = { 0 };
+	struct peer *peer;
+	int i;
+
+	peers->last = NULL;
+	if (nla_parse_nested(in, FIELD_MAX, (struct nlattr *)nest, NULL) < 0 ||
+	    !in[SMC_NLA_LGR_R_PEER_ADDR] || nla_len(in[SMC_NLA_LGR_R_PEER_ADDR]) != 16 ||
+	    !in[SMC_NLA_LGR_R_PEER_ID] || nla_len(in[SMC_NLA_LGR_R_PEER_ID]) != 8)
+		return;
+	peer = find_peer(peers, in[SMC_NLA_LGR_R_PEER_ADDR], in[SMC_NLA_LGR_R_PEER_ID]);
+	peers->last = peer;
+	if (!peer)
+		return;
+	peer->groups++;
+	peer->links += fields_number(nest, SMC_NLA_LGR_R_LINKS);
+	peer->connections += fields_number(nest, SMC_NLA_LGR_R_CONNS_NUM);
+	for (i = 1; i < SMC_NLA_COUNT_MAX; i++)
+		peer->counts[i] += fields_number(in[SMC_NLA_LGR_R_COUNTS], i);
+	if (!*peer->host && in[SMC_NLA_LGR_R_V2_COMMON] &&
+	    nla_parse_nested(v2, SMC_NLA_LGR_V2_MAX, in[SMC_NLA_LGR_R_V2_COMMON], NULL) >= 0 &&
+	    v2[SMC_NLA_LGR_V2_PEER_HOST])
+		nla_strlcpy(peer->host, v2[SMC_NLA_LGR_V2_PEER_HOST], sizeof(peer->host));
+}
+
+/* A group comes before its links, which have the GIDs. */
+static int add_to_peer(int cmd, struct nlattr **tb, void *arg)
+{
+	struct nlattr *in[FIELD_MAX + 1] = { 0 };
+	struct peers *peers = arg;
+
+	(void)cmd;
+	if (tb[SMC_GEN_LGR_SMCR])
+		add_group(peers, tb[SMC_GEN_LGR_SMCR]);
+	if (tb[SMC_GEN_LINK_SMCR] && peers->last && !*peers->last->gid &&
+	    nla_parse_nested(in, FIELD_MAX, tb[SMC_GEN_LINK_SMCR], NULL) >= 0 &&
+	    in[SMC_NLA_LINK_PEER_GID])
+		nla_strlcpy(peers->last->gid, in[SMC_NLA_LINK_PEER_GID],
+			    sizeof(peers->last->gid));
+	return 0;
+}
+
+static int compare_peers(const void *a, const void *b)
+{
+	const struct peer *one = a, *other = b;
+	int order = memcmp(one->addr, other->addr, sizeof(one->addr));
+
+	return order ? order : memcmp(one->id, other->id, sizeof(one->id));
+}
+
+/* Attributes are what tables of fields print. Return: false without memory */
+static bool print_peer(const struct peer *peer, struct json *json)
+{
+	struct nl_msg *msg = nlmsg_alloc();
+	struct nlattr *tb[PEER_MAX + 1], *nest;
+	bool is_put;
+	int i;
+
+	is_put = msg && !nla_put(msg, PEER_ADDR, sizeof(peer->addr), peer->addr) &&
+		 !nla_put(msg, PEER_ID, sizeof(peer->id), peer->id) &&
+		 !nla_put_string(msg, PEER_HOST, peer->host) &&
+		 !nla_put_string(msg, PEER_GID, peer->gid) &&
+		 !nla_put_u32(msg, PEER_GROUPS, peer->groups) &&
+		 !nla_put_u32(msg, PEER_LINKS, peer->links) &&
+		 !nla_put_u32(msg, PEER_CONNS, peer->connections);
+	nest = is_put ? nla_nest_start(msg, PEER_COUNTS) : NULL;
+	is_put = nest;
+	for (i = 1; is_put && i < SMC_NLA_COUNT_MAX; i++)
+		is_put = !nla_put_u64(msg, i, peer->counts[i]);
+	if (is_put) {
+		nla_nest_end(msg, nest);
+		nlmsg_parse(nlmsg_hdr(msg), 0, tb, PEER_MAX, NULL);
+		if (json) {
+			json_open(json, NULL, '{');
+			fields_json_of(json, peer_fields, tb);
+			json_close(json, '}');
+		} else {
+			fields_row_of(peer_fields, tb);
+		}
+	}
+	nlmsg_free(msg);
+	return is_put;
+}
+
 /**
- * peer_stats() - list the peers with sums over their groups
+ * peer_stats() - list the peers with sums over their groups, in both roles
  * @as_json: for programs
  *
  * Return: exit status.
  */
 int peer_stats(bool as_json)
 {
-	return print_dump((struct dump){ "peers", SMC_NETLINK_GET_PEER_STATS, SMC_GEN_PEER_STATS,
-					 peer_fields, NULL, 0 }, as_json);
+	static struct peers peers;
+	struct json json = { .file = stdout };
+	int err;
+	size_t i;
+
+	err = genl_ask(SMC_GENL_FAMILY_NAME, SMC_NETLINK_GET_LINK_SMCR, NULL, add_to_peer, &peers,
+		       NULL);
+	qsort(peers.peer, peers.nr, sizeof(peers.peer[0]), compare_peers);
+	if (as_json) {
+		json_begin(&json);
+		json_open(&json, "peers", '[');
+	} else {
+		fields_head(peer_fields);
+	}
+	for (i = 0; !err && i < peers.nr; i++)
+		err = !print_peer(&peers.peer[i], as_json ? &json : NULL);
+	if (as_json) {
+		json_close(&json, ']');
+		json_close(&json, '}');
+	}
+	return err ? EXIT_FAILURE : 0;
 }
 
 /**

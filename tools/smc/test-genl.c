@@ -173,9 +173,9 @@ static void put_counts(uint16_t type, uint64_t first)
 	close_nest(outer);
 }
 
-static void put_group(uint8_t cmd)
+static void put_group_of(uint8_t cmd, uint8_t host)
 {
-	static const uint8_t v4[16] = { [10] = 0xff, 0xff, 192, 0, 2, 7 };
+	const uint8_t v4[16] = { [10] = 0xff, 0xff, 192, 0, 2, host };
 	static const uint8_t peer_id[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
 	size_t outer, inner;
 
@@ -189,6 +189,7 @@ static void put_group(uint8_t cmd)
 	inner = open_nest(SMC_NLA_LGR_R_V2_COMMON);
 	put_u8(SMC_NLA_LGR_V2_OS, 2);
 	put_text(SMC_NLA_LGR_V2_NEG_EID, "RACK.\"7\"");
+	put_text(SMC_NLA_LGR_V2_PEER_HOST, "db7");
 	close_nest(inner);
 	put_u16(SMC_NLA_LGR_R_VLAN, 1234);
 	put_u8(SMC_NLA_LGR_R_LINKS, 2);
@@ -202,6 +203,11 @@ static void put_group(uint8_t cmd)
 		end();
 }
 
+static void put_group(uint8_t cmd)
+{
+	put_group_of(cmd, 7);
+}
+
 static void put_link_nest(int id)
 {
 	size_t outer = open_nest(SMC_GEN_LINK_SMCR);
@@ -209,6 +215,7 @@ static void put_link_nest(int id)
 	put_u8(SMC_NLA_LINK_ID, id);
 	put_text(SMC_NLA_LINK_IB_DEV, "mlx5_0");
 	put_u8(SMC_NLA_LINK_IB_PORT, 1);
+	put_text(SMC_NLA_LINK_PEER_GID, "fe80::7");
 	put_u32(SMC_NLA_LINK_CONN_CNT, 2);
 	put_u32(SMC_NLA_LINK_UID, htonl(0x0a0b0c0d));
 	put_u32(SMC_NLA_LINK_STATE, id == 9 ? 99 : SMC_LINK_IS_ACTIVE);
@@ -256,25 +263,6 @@ static void put_unfit(void)
 	port = open_nest(SMC_NLA_DEV_PORT);
 	put_u32(SMC_NLA_DEV_PORT_NETDEV, 1);
 	close_nest(port);
-	close_nest(outer);
-	end();
-}
-
-static void put_peer(void)
-{
-	static const uint8_t v4[16] = { [10] = 0xff, 0xff, 192, 0, 2, 7 };
-	static const uint8_t peer_id[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
-	size_t outer;
-
-	begin(FAMILY_ID, SMC_NETLINK_GET_PEER_STATS);
-	outer = open_nest(SMC_GEN_PEER_STATS);
-	put(SMC_NLA_PEER_ID, peer_id, sizeof(peer_id));
-	put(SMC_NLA_PEER_ADDR, v4, sizeof(v4));
-	put_text(SMC_NLA_PEER_HOST, "db7");
-	put_u32(SMC_NLA_PEER_LGRS, 2);
-	put_u32(SMC_NLA_PEER_LINKS, 4);
-	put_u32(SMC_NLA_PEER_CONNS, 9);
-	put_counts(SMC_NLA_PEER_COUNTS, 1000);
 	close_nest(outer);
 	end();
 }
@@ -483,12 +471,14 @@ static void put_dump(uint8_t cmd)
 		put_group(SMC_NETLINK_GET_LGR_SMCR);
 		put_link(1);
 		put_link(9);
+		if (getenv("FAKE_PEERS")) {
+			put_group(SMC_NETLINK_GET_LGR_SMCR);
+			put_group_of(SMC_NETLINK_GET_LGR_SMCR, 6);
+		}
 	} else if (cmd == SMC_NETLINK_GET_DEV_SMCR) {
 		put_device();
 	} else if (cmd == SMC_NETLINK_DUMP_UNFIT) {
 		put_unfit();
-	} else if (cmd == SMC_NETLINK_GET_PEER_STATS) {
-		put_peer();
 	} else if (cmd == SMC_NETLINK_GET_STATS) {
 		put_stats();
 	} else if (cmd == SMC_NETLINK_DUMP_COUNTERS) {

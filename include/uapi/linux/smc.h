@@ -141,8 +141,6 @@ enum smc_genl_cmd {
 	SMC_NETLINK_EVENT_TCP			= 68,	/* a connection became TCP */
 	SMC_NETLINK_EVENT_PEER			= 69,	/* path to a host failed */
 	SMC_NETLINK_EVENT_SERVICE		= 70,	/* service declines again and again */
-	/* another dump */
-	SMC_NETLINK_GET_PEER_STATS		= 80,
 	/*
 	 * The policy of the network namespace: rules, of which the first one
 	 * that matches decides. Changes need CAP_NET_ADMIN in the user namespace
@@ -199,7 +197,6 @@ enum smc_genl_attr {
 	SMC_GEN_MAX		= 8,
 	SMC_GEN_EVENT		= 64,	/* enum smc_event_attr */
 	SMC_GEN_COUNTER		= 65,	/* enum smc_counter_attr */
-	SMC_GEN_PEER_STATS	= 80,	/* enum smc_peer_attr */
 };
 
 /* Inside SMC_GEN_SYS_INFO */
@@ -472,23 +469,6 @@ enum smc_fback_attr {
 	SMC_NLA_FBACK_STATS_RSN_TOTAL	= 64,	/* u64 */
 	SMC_NLA_FBACK_STATS_RSN_TEXT	= 65,	/* string */
 	SMC_NLA_FBACK_STATS_PAD		= 66,
-};
-
-/*
- * Inside SMC_GEN_PEER_STATS: one message for each peer ID at a TCP address, with
- * sums over the link groups that exist, in both roles.
- */
-enum smc_peer_attr {
-	SMC_NLA_PEER_ID		= 1,	/* 8 bytes */
-	SMC_NLA_PEER_ADDR	= 2,	/* 16 bytes, IPv4 as mapped address */
-	SMC_NLA_PEER_GID	= 3,	/* string, 39 characters; of one of its RNICs */
-	SMC_NLA_PEER_HOST	= 4,	/* string, empty in version 1 */
-	SMC_NLA_PEER_LGRS	= 5,	/* u32 */
-	SMC_NLA_PEER_LINKS	= 6,	/* u32, links that carry data */
-	SMC_NLA_PEER_CONNS	= 7,	/* u32 */
-	SMC_NLA_PEER_COUNTS	= 8,	/* nest, enum smc_count_attr */
-
-	SMC_NLA_PEER_MAX	= 8,
 };
 
 /*

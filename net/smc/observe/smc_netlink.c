@@ -25,7 +25,6 @@
 #include "observe/smc_netlink_lgr.h"
 #include "observe/smc_netlink_memory.h"
 #include "observe/smc_netlink_msg.h"
-#include "observe/smc_netlink_peer.h"
 #include "observe/smc_netlink_policy.h"
 #include "observe/smc_netlink_stats.h"
 
@@ -239,14 +238,6 @@ static const struct genl_ops smc_netlink_ops[] = {
 		       smc_netlink_no_policy),
 	SMC_NETLINK_DO(SMC_NETLINK_DISABLE_HS_LIMITATION, smc_netlink_set_limit,
 		       smc_netlink_no_policy),
-	{
-		.cmd = SMC_NETLINK_GET_PEER_STATS,
-		.start = smc_netlink_start_peer_stats,
-		.dumpit = smc_netlink_dump_peer_stats,
-		.done = smc_netlink_done_peer_stats,
-		.policy = smc_netlink_no_policy,
-		.maxattr = SMC_NLA_EID_TABLE_MAX,
-	},
 	SMC_NETLINK_DUMP(SMC_NETLINK_DUMP_POLICY, smc_netlink_dump_policy),
 	SMC_NETLINK_DO_NET(SMC_NETLINK_ADD_POLICY, smc_netlink_add_policy,
 			   smc_netlink_policy_add, SMC_NLA_POLICY_MAX),

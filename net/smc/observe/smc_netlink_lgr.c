@@ -121,17 +121,11 @@ static void link_add_counts(const struct smc_link *link, u64 nr[SMC_IB_NR_COUNTS
 		nr[i] += atomic64_read(&link->wr.counts.nr[i]);
 }
 
-/**
- * smc_netlink_add_counts() - add the counters of all links of a group so far
- * @lgr: the group
- * @nr: increased
- *
- * A link that carried data stays until the end of its group, so no count is lost.
- *
- * Context: Process context. Expects lgr->lock held.
- * Return: the number of links that carry data.
+/*
+ * Adds the counters of all links of a group so far. A link that carried data stays until the end of
+ * its group, so no count is lost. Return: the number of links that carry data.
  */
-unsigned int smc_netlink_add_counts(const struct smc_link_group *lgr, u64 nr[SMC_IB_NR_COUNTS])
+static unsigned int lgr_add_counts(const struct smc_link_group *lgr, u64 nr[SMC_IB_NR_COUNTS])
 {
 	const struct smc_link *link;
 	unsigned int nr_active = 0;
@@ -154,7 +148,7 @@ static int lgr_put_links(struct sk_buff *skb, const struct smc_link_group *lgr)
 {
 	u64 nr[SMC_IB_NR_COUNTS] = {};
 
-	if (nla_put_u8(skb, SMC_NLA_LGR_R_LINKS, smc_netlink_add_counts(lgr, nr)))
+	if (nla_put_u8(skb, SMC_NLA_LGR_R_LINKS, lgr_add_counts(lgr, nr)))
 		return -EMSGSIZE;
 	return smc_netlink_put_counts(skb, SMC_NLA_LGR_R_COUNTS, nr);
 }

@@ -12,7 +12,6 @@ extern const struct nla_policy smc_netlink_link_policy[SMC_NLA_LINK_LGR_ID + 1];
 
 int smc_netlink_put_lgr(struct sk_buff *skb, struct smc_link_group *lgr, bool has_links);
 int smc_netlink_put_link(struct sk_buff *skb, const struct smc_link *link);
-unsigned int smc_netlink_add_counts(const struct smc_link_group *lgr, u64 nr[SMC_IB_NR_COUNTS]);
 int smc_netlink_dump_lgr(struct sk_buff *skb, struct netlink_callback *cb);
 int smc_netlink_dump_link(struct sk_buff *skb, struct netlink_callback *cb);
 int smc_netlink_end_link(struct sk_buff *skb, struct genl_info *info);

@@ -14,7 +14,6 @@
 
 #include "../../../net/smc/observe/smc_netlink_msg.c"
 #include "../../../net/smc/observe/smc_netlink_lgr.c"
-#include "../../../net/smc/observe/smc_netlink_peer.c"
 #include "../../../net/smc/observe/smc_netlink_stats.c"
 
 #define NL_GROUPS	20
@@ -387,91 +386,6 @@ static void lg_09_a_group_is_described_in_full(struct kunit *test)
 	kfree_skb(skb);
 }
 
-static unsigned int nl_nr_peers;
-static struct {
-	u64 addr;
-	u64 lgrs;
-	u64 links;
-	u64 bytes;
-} nl_peer[4];
-
-static void nl_note_peer(struct kunit *test, const struct nlmsghdr *nlh)
-{
-	const struct nlattr *nest = (void *)nlmsg_data(nlh) + GENL_HDRLEN;
-	const struct nlattr *counts, *addr;
-
-	KUNIT_ASSERT_LT(test, nl_nr_peers, (unsigned int)ARRAY_SIZE(nl_peer));
-	KUNIT_EXPECT_EQ(test, nl_types(test, nest), GENMASK(8, 1));
-	addr = nla_find_nested(nest, SMC_NLA_PEER_ADDR);
-	counts = nla_find_nested(nest, SMC_NLA_PEER_COUNTS);
-	KUNIT_ASSERT_TRUE(test, addr && counts);
-	nl_peer[nl_nr_peers].addr = ((u8 *)nla_data(addr))[15];
-	nl_peer[nl_nr_peers].lgrs = nl_value(nest, SMC_NLA_PEER_LGRS);
-	nl_peer[nl_nr_peers].links = nl_value(nest, SMC_NLA_PEER_LINKS);
-	nl_peer[nl_nr_peers++].bytes = nl_value(counts, SMC_NLA_COUNT_RX_BYTES);
-}
-
-static void nl_start_peers(struct kunit *test)
-{
-	struct sk_buff *skb = alloc_skb(NL_SMALL, GFP_KERNEL);
-	struct nl_lab *lab = test->priv;
-
-	KUNIT_ASSERT_NOT_NULL(test, skb);
-	nl_restart(lab, NL_SMALL);
-	nl_nr_peers = 0;
-	skb->sk = &lab->sk;
-	lab->cb.skb = skb;
-	KUNIT_EXPECT_EQ(test, smc_netlink_start_peer_stats(&lab->cb), 0);
-	skb->sk = NULL;
-	kfree_skb(skb);
-}
-
-static void groups_of_one_peer_are_added_up(struct kunit *test)
-{
-	static const u8 addrs[] = { 7, 5, 7, 5, 7, 6 };
-	struct nl_lab *lab = test->priv;
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(addrs); i++) {
-		nl_form(test, i);
-		lab->lgr[i]->key.peer_addr.s6_addr[15] = addrs[i];
-	}
-	/* another peer ID at the same address; a group that is not active any more */
-	lab->lgr[4]->peer_name[7] = 1;
-	nl_start_peers(test);
-	nl_end(lab, 5);
-	while (nl_read(test, smc_netlink_dump_peer_stats, nl_note_peer))
-		;
-	KUNIT_EXPECT_EQ(test, smc_netlink_done_peer_stats(&lab->cb), 0);
-	KUNIT_EXPECT_GT(test, lab->nr_parts, 2);
-	KUNIT_ASSERT_EQ(test, nl_nr_peers, 4);
-	for (i = 0; i < nl_nr_peers; i++) {
-		u64 nr = i == 0 || i == 2 ? 2 : 1;
-
-		KUNIT_EXPECT_EQ(test, nl_peer[i].addr, min(5 + i, 7U));
-		KUNIT_EXPECT_EQ(test, nl_peer[i].lgrs, nr);
-		KUNIT_EXPECT_EQ(test, nl_peer[i].links, nr * NL_LINKS);
-		KUNIT_EXPECT_EQ(test, nl_peer[i].bytes, nr * NL_LINKS * 1000);
-	}
-}
-
-static void a_dump_of_peers_may_end_early(struct kunit *test)
-{
-	struct nl_lab *lab = test->priv;
-	unsigned int i;
-
-	for (i = 0; i < 4; i++) {
-		nl_form(test, i);
-		lab->lgr[i]->key.peer_addr.s6_addr[15] = i;
-	}
-	nl_start_peers(test);
-	KUNIT_EXPECT_GT(test, nl_read(test, smc_netlink_dump_peer_stats, nl_note_peer), 0);
-	KUNIT_EXPECT_LT(test, nl_nr_peers, 4);
-	/* the others are freed: kmemleak looks for them */
-	KUNIT_EXPECT_EQ(test, smc_netlink_done_peer_stats(&lab->cb), 0);
-	KUNIT_EXPECT_TRUE(test, list_empty(&peers_of(&lab->cb)->list));
-}
-
 static u64 nl_srv, nl_clnt, nl_one, nl_capped;
 static unsigned int nl_nr_sums, nl_nr_reasons;
 
@@ -600,8 +514,6 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(a_group_that_was_shown_is_not_searched_by_its_number),
 	KUNIT_CASE(without_room_for_one_message_a_dump_fails),
 	KUNIT_CASE(lg_09_a_group_is_described_in_full),
-	KUNIT_CASE(groups_of_one_peer_are_added_up),
-	KUNIT_CASE(a_dump_of_peers_may_end_early),
 	KUNIT_CASE(a_namespace_without_sockets_has_no_counters),
 	KUNIT_CASE(counters_are_shown_by_name),
 	KUNIT_CASE(reasons_are_counted_at_both_sides_and_beyond_16_bits),

@@ -15,7 +15,7 @@ NLA_F_NESTED = 0x8000
 SOL_NETLINK, NETLINK_ADD_MEMBERSHIP = 270, 1
 CTRL, CTRL_GETFAMILY, CTRL_ID, CTRL_NAME, CTRL_GROUPS = 16, 3, 1, 2, 7
 SYS_INFO, LGR, LINK, LGR_D, DEV_D, DEV, STATS, FBACK = range(1, 9)
-EVENT, COUNTER, PEER_STATS = 64, 65, 80
+EVENT, COUNTER = 64, 65
 DUMP_COUNTERS, END_LINK = 106, 107
 LGR_UP, LGR_DOWN, LINK_UP, LINK_DOWN, TCP, PEER, SERVICE = range(64, 71)
 
@@ -40,7 +40,6 @@ TOP = {
     STATS: {2: TECH, **plain(u64=(3, 4))},
     COUNTER: plain(text=(1,), u64=(2,)),
     FBACK: plain(u8=(1,), u64=(2, 3, 64), u32=(4,), u16=(5,), text=(65,)),
-    PEER_STATS: {**plain(raw=(1, 2), text=(3, 4), u32=(5, 6, 7)), 8: COUNTS},
     EVENT: plain(u64=(1, 10), text=(2,), u32=(3, 4, 11, 13), u8=(5, 14), raw=(6, 8), u16=(7, 9)),
 }
 SIZE = {"u8": 1, "u16": 2, "u32": 4, "u64": 8}

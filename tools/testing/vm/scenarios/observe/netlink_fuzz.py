@@ -26,9 +26,9 @@ POLICY, FLUSH_POLICY, HISTORY, PEERS, FLUSH_PEERS = 96, 99, 100, 101, 103
 GENERIC, SOCK_DIAG = 16, 4
 FAMILIES = ("SMC_GEN_NETLINK", "SMC_PNETID")
 # reads, the only one of PNETID, then commands that change something
-COMMANDS = {"SMC_GEN_NETLINK": (*range(0, 20), 64, 70, smcnl.PEER_STATS, 81, *range(95, 109), 255),
+COMMANDS = {"SMC_GEN_NETLINK": (*range(0, 20), 64, 70, 80, *range(95, 109), 255),
             "SMC_PNETID": (*range(0, 6), 255)}
-DUMPS = (*range(1, 10), 13, 16, smcnl.PEER_STATS, POLICY, HISTORY, PEERS, smcnl.DUMP_COUNTERS)
+DUMPS = (*range(1, 10), 13, 16, POLICY, HISTORY, PEERS, smcnl.DUMP_COUNTERS)
 VALID = {1: b"FUZZ-1".ljust(32) + b"\0", 2: b"nope0\0", 3: b"nope1\0", 4: b"\1"}
 ALLOWED = {0} | {getattr(errno, e) for e in (
     "EINVAL", "EPERM", "EOPNOTSUPP", "ENOENT", "EEXIST", "ERANGE", "EBUSY", "ENOSPC", "ENOTSUP",
@@ -128,7 +128,7 @@ def tried(w, family, body, flags, **kw):
     w.send(family, body, REQUEST | flags, **kw)
     for kind, data in w.read():
         if kind == tried.generic:
-            smcnl.decode(data[4:], smcnl.TOP if data[0] in (*range(1, 9), smcnl.PEER_STATS) else
+            smcnl.decode(data[4:], smcnl.TOP if data[0] in range(1, 9) else
                          {1: "raw", 2: "raw"}, f"command {data[0]}")
 
 

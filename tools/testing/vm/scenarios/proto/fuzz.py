@@ -152,8 +152,7 @@ class Administrator:
                 read(f"/proc/net/{name}")
         smcnl.counters()
         with smcnl.Family() as nl:
-            for cmd in (smcnl.LGR, smcnl.LINK, smcnl.DEV, smcnl.STATS, smcnl.FBACK,
-                        smcnl.PEER_STATS):
+            for cmd in (smcnl.LGR, smcnl.LINK, smcnl.DEV, smcnl.STATS, smcnl.FBACK):
                 nl.dump(cmd)
 
     WEIGHTS = {setting: 8, change_mtu: 2, device: 1, policy: 1, drain: 1, groups: 4, look: 2}
