@@ -22,6 +22,7 @@ static const struct option long_options[] = {
 	{ "root", required_argument, NULL, 'r' },
 	{ "socket", required_argument, NULL, 's' },
 	{ "time", required_argument, NULL, 't' },
+	{ "try", no_argument, NULL, 'T' },
 	{ "undo", no_argument, NULL, 'u' },
 	{ "verbose", no_argument, NULL, 'v' },
 	{ "wait", required_argument, NULL, 'w' },

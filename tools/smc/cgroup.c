@@ -129,3 +129,31 @@ bool cgroup_path(const char *mount, uint64_t id, char path[PATH_MAX])
 		memmove(path, path + mount_len + 1, len - mount_len);
 	return true;
 }
+
+/**
+ * cgroup_own() - the IDs of the control group of this process and of those above it
+ * @ids: filled
+ * @max: room in @ids
+ *
+ * Return: their number, 0 without cgroup2.
+ */
+int cgroup_own(uint64_t *ids, int max)
+{
+	char path[PATH_MAX], name[PATH_MAX], full[2 * PATH_MAX];
+	struct stat st;
+	char *slash;
+	int nr = 0;
+
+	if (!cgroup_find_mount(path) || !find_self(name))
+		return 0;
+	while (nr < max) {
+		snprintf(full, sizeof(full), "%s/%s", path, name);
+		if (!stat(full, &st))
+			ids[nr++] = st.st_ino;
+		if (!*name)
+			break;
+		slash = strrchr(name, '/');
+		*(slash ? slash : name) = '\0';
+	}
+	return nr;
+}

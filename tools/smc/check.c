@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * smc check: examines this host and the way to another one, and says what to mend.
+ * smc check: examines this host and the way to another one, tells what a connection would use and
+ * why, and says what to mend. With --try it makes a connection.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <ifaddrs.h>
 #include <netdb.h>
@@ -14,38 +14,62 @@
 #include <arpa/inet.h>
 #include <linux/ethtool.h>
 #include <linux/sockios.h>
-#include <net/if.h>
 #include <netlink/attr.h>
-#include <netinet/in.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 
-#include "smc.h"
+#include "check.h"
 
-#define IB_DIR "/sys/class/infiniband"
 #define ROCE_MTU_LEAST 1100	/* the smallest useful MTU of RDMA, with headers */
-
-enum verdict { RIGHT, DOUBTFUL, WRONG };
-
-struct check {
-	struct json *json;		/* NULL: text */
-	enum verdict worst;
-	char host[256];
-	const char *port;		/* NULL for none */
-	struct sockaddr_storage peer, local;
-	socklen_t len;
-	char interface[IF_NAMESIZE];
-	bool is_same_host;
-	bool is_same_subnet;
-};
 
 static const char * const verdicts[] = { "right", "doubtful", "WRONG" };
 
-/* Prints one line, and below it what to do. */
-__attribute__((format(printf, 5, 6)))
-static bool verdict(struct check *check, enum verdict verdict, const char *what, const char *mend,
-		    const char *format, ...)
+/* What to do about a reason; the operations guide has more */
+static const struct {
+	uint32_t reason;
+	const char *mend;
+} mends[] = {
+	{ SMC_CLC_DECL_PEERNOSMC, "`smc run` or `smc enable` there; a filter drops TCP options" },
+	{ SMC_CLC_DECL_NOSMCRDEV, "`rdma link`; see smc pnet" },
+	{ SMC_CLC_DECL_UNFIT, "`smc devices`: another adapter, or another mode of it" },
+	{ SMC_CLC_DECL_DIFFPREFIX, "prefix lengths at both ends; smc ueid add NAME on both hosts" },
+	{ SMC_CLC_DECL_NOUEID, "smc ueid add NAME on both hosts" },
+	{ SMC_CLC_DECL_NOROUTE, "`ip route get`, `ip neigh` for the address of the adapter" },
+	{ SMC_CLC_DECL_CNFERR, "give the interface an IP address with its prefix length" },
+	{ SMC_CLC_DECL_TIMEOUT_CL, "let UDP port 4791 pass; MTU; net.smc.roce at both ends" },
+	{ SMC_CLC_DECL_TIMEOUT_AL, "let UDP port 4791 pass; MTU; net.smc.roce at both ends" },
+	{ SMC_CLC_DECL_IPSEC, "see `ip xfrm policy`: RDMA would bypass it" },
+	{ SMC_CLC_DECL_POLICY, "`smc policy` shows the rules" },
+	{ SMC_CLC_DECL_DRAIN, "smc drain --undo" },
+	{ SMC_CLC_DECL_LGRLIMIT, "`smc groups`; net.smc.max_lgrs_per_peer, net.smc.max_lgrs" },
+	{ SMC_CLC_DECL_MEM, "free memory; `rdma resource`" },
+	{ SMC_CLC_DECL_ERR_REGBUF, "`rdma resource`; smaller net.smc.wmem and net.smc.rmem" },
+	{ SMC_CLC_DECL_SYNCERR, "nothing: the next connection repairs it" },
+};
+
+static const char *mend_of(uint32_t reason)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(mends); i++)
+		if (mends[i].reason == reason)
+			return mends[i].mend;
+	return "look the code up in the operations guide";
+}
+
+/**
+ * verdict() - print one line, and below it what to do
+ * @check: remembers the worst
+ * @verdict: on this part
+ * @what: the part
+ * @mend: what to do unless it is right, or NULL
+ * @format: facts, and their values as printf() takes them
+ *
+ * Return: false if it is wrong.
+ */
+bool verdict(struct check *check, enum verdict verdict, const char *what, const char *mend,
+	     const char *format, ...)
 {
 	char text[512];
 	va_list values;
@@ -71,7 +95,31 @@ static bool verdict(struct check *check, enum verdict verdict, const char *what,
 	return verdict != WRONG;
 }
 
-static bool read_line(const char *path, char *line, int size)
+/**
+ * blocked() - print a line about what makes a connection TCP
+ * @check: remembers the first reason
+ * @reason: that a connection would report
+ * @what: the part
+ * @text: facts
+ *
+ * Return: false.
+ */
+bool blocked(struct check *check, uint32_t reason, const char *what, const char *text)
+{
+	if (!check->reason)
+		check->reason = reason;
+	return verdict(check, WRONG, what, mend_of(reason), "%s", text);
+}
+
+/**
+ * read_line() - read the first line of a file
+ * @path: of the file
+ * @line: filled, without the end of the line
+ * @size: of @line
+ *
+ * Return: false if there is none.
+ */
+bool read_line(const char *path, char *line, int size)
 {
 	FILE *file = fopen(path, "r");
 	bool is_read = file && fgets(line, size, file);
@@ -81,6 +129,20 @@ static bool read_line(const char *path, char *line, int size)
 	if (is_read)
 		line[strcspn(line, "\n")] = '\0';
 	return is_read;
+}
+
+/**
+ * read_setting() - read a setting of this network namespace
+ * @name: in net.smc
+ *
+ * Return: its value; 0 without it.
+ */
+long read_setting(const char *name)
+{
+	char path[128], line[32];
+
+	snprintf(path, sizeof(path), "/proc/sys/net/smc/%s", name);
+	return read_line(path, line, sizeof(line)) ? strtol(line, NULL, 10) : 0;
 }
 
 /* A socket makes the kernel load the module. */
@@ -99,184 +161,84 @@ static bool check_module(struct check *check)
 	return verdict(check, RIGHT, "module", NULL, "version %s is loaded", version);
 }
 
+/* Fills @check->peer, unless the host is known already. */
 static bool check_address(struct check *check)
 {
-	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
+	const struct addrinfo hints = { .ai_family = AF_INET6, .ai_flags = AI_V4MAPPED,
+					.ai_socktype = SOCK_STREAM };
+	const struct sockaddr_in6 *addr;
 	struct addrinfo *found;
-	int err = getaddrinfo(check->host, check->port ? check->port : "4791", &hints, &found);
+	int err;
 
+	if (!*check->host)
+		return true;
+	err = getaddrinfo(check->host, NULL, &hints, &found);
 	if (err)
 		return verdict(check, WRONG, "address", "name an address, or mend the name service",
 			       "%s: %s", check->host, gai_strerror(err));
-	memcpy(&check->peer, found->ai_addr, found->ai_addrlen);
-	check->len = found->ai_addrlen;
+	addr = (const struct sockaddr_in6 *)found->ai_addr;
+	check->peer = addr->sin6_addr;
+	check->scope = addr->sin6_scope_id;
 	freeaddrinfo(found);
 	return true;
 }
 
-static const uint8_t *bytes_of(const struct sockaddr *addr, size_t *len)
+static int note_drain(int cmd, struct nlattr **tb, void *arg)
 {
-	*len = addr->sa_family == AF_INET ? 4 : 16;
-	return addr->sa_family == AF_INET ?
-	       (const uint8_t *)&((const struct sockaddr_in *)addr)->sin_addr :
-	       (const uint8_t *)&((const struct sockaddr_in6 *)addr)->sin6_addr;
-}
-
-static bool is_masked_equal(const struct sockaddr *a, const struct sockaddr *b,
-			    const struct sockaddr *mask)
-{
-	size_t len, i;
-	const uint8_t *one = bytes_of(a, &len), *other = bytes_of(b, &len);
-	const uint8_t *bits = mask ? bytes_of(mask, &len) : NULL;
-
-	for (i = 0; i < len; i++)
-		if ((one[i] ^ other[i]) & (bits ? bits[i] : 0xff))
-			return false;
-	return true;
-}
-
-/* The kernel chooses address and interface of a socket that is connected. */
-static bool check_route(struct check *check)
-{
-	int fd = socket(check->peer.ss_family, SOCK_DGRAM, 0);
-	const struct sockaddr *local = (void *)&check->local, *peer = (void *)&check->peer;
-	struct ifaddrs *all, *one;
-	bool is_connected;
-	char text[NI_MAXHOST];
-
-	is_connected = fd >= 0 && !connect(fd, peer, check->len) &&
-		       !getsockname(fd, (struct sockaddr *)&check->local, &check->len);
-	if (fd >= 0)
-		close(fd);
-	if (!is_connected || getifaddrs(&all))
-		return verdict(check, WRONG, "route", "ip route get ADDRESS", "no route to %s: %s",
-			       check->host, strerror(errno));
-	for (one = all; one; one = one->ifa_next) {
-		if (!one->ifa_addr || one->ifa_addr->sa_family != local->sa_family)
-			continue;
-		if (is_masked_equal(one->ifa_addr, peer, NULL))
-			check->is_same_host = true;
-		if (!is_masked_equal(one->ifa_addr, local, NULL))
-			continue;
-		snprintf(check->interface, sizeof(check->interface), "%s", one->ifa_name);
-		check->is_same_subnet = one->ifa_netmask &&
-					is_masked_equal(local, peer, one->ifa_netmask);
-	}
-	freeifaddrs(all);
-	getnameinfo(local, check->len, text, sizeof(text), NULL, 0, NI_NUMERICHOST);
-	return verdict(check, RIGHT, "route", NULL, "from %s over %s%s", text, check->interface,
-		       check->is_same_subnet ? ", in one IP subnet" : ", through a router");
-}
-
-static void check_same_host(struct check *check)
-{
-	char line[16] = "";
-
-	if (read_line("/proc/sys/net/smc/same_host", line, sizeof(line)) && *line == '1')
-		verdict(check, RIGHT, "same host", NULL, "net.smc.same_host is on");
-	else
-		verdict(check, WRONG, "same host", "sysctl net.smc.same_host=1",
-			"%s is this host, and its connections to itself are TCP", check->host);
-}
-
-/* Is NAME the interface, or below it (VLAN, bond, bridge)? */
-static bool is_below(const char *name, const char *interface, int depth)
-{
-	char path[64 + IF_NAMESIZE];
-	struct dirent *entry;
-	bool found = !strcmp(name, interface);
-	DIR *dir;
-
-	snprintf(path, sizeof(path), "/sys/class/net/%s", interface);
-	dir = found || depth > 8 ? NULL : opendir(path);
-	while (dir && !found && (entry = readdir(dir)))
-		if (!strncmp(entry->d_name, "lower_", 6))
-			found = is_below(name, entry->d_name + 6, depth + 1);
-	if (dir)
-		closedir(dir);
-	return found;
-}
-
-/* Looks at a port; true if it belongs to the interface. */
-static bool check_port(struct check *check, const char *device, int port)
-{
-	char path[512], line[256], state[64] = "";
-	bool belongs = false, has_v2 = false;
-	int gid;
-
-	for (gid = 0; gid < 256; gid++) {
-		snprintf(path, sizeof(path), IB_DIR "/%s/ports/%d/gid_attrs/ndevs/%d", device, port,
-			 gid);
-		if (!read_line(path, line, sizeof(line)) || !is_below(line, check->interface, 0))
-			continue;
-		belongs = true;
-		snprintf(path, sizeof(path), IB_DIR "/%s/ports/%d/gid_attrs/types/%d", device, port,
-			 gid);
-		has_v2 |= read_line(path, line, sizeof(line)) && !strcmp(line, "RoCE v2");
-	}
-	if (!belongs)
-		return false;
-	snprintf(path, sizeof(path), IB_DIR "/%s/ports/%d/state", device, port);
-	read_line(path, state, sizeof(state));
-	if (!strstr(state, "ACTIVE"))
-		verdict(check, WRONG, "RDMA", "the cable, the switch, `ip link`; see `rdma link`",
-			"%s port %d is not active: %s", device, port, state);
-	else if (!has_v2 && !check->is_same_subnet)
-		verdict(check, WRONG, "RDMA", "give the interface an IP address",
-			"%s port %d has no GID of RoCE v2, which the router needs", device, port);
-	else
-		verdict(check, RIGHT, "RDMA", NULL, "%s port %d is active%s", device, port,
-			has_v2 ? ", with GIDs of RoCE v2" : "");
-	return true;
-}
-
-/* RDMA devices that cannot carry SMC */
-struct unfit {
-	struct check *check;
-	bool found;			/* one belongs to the interface */
-	char names[16][IF_NAMESIZE * 4];
-	size_t nr;
-};
-
-static bool is_at_interface(const struct check *check, const struct nlattr *port)
-{
-	char name[IF_NAMESIZE];
-
-	return if_indextoname(fields_number(port, SMC_NLA_DEV_PORT_NETDEV), name) &&
-	       is_below(name, check->interface, 0);
-}
-
-static int check_unfit(int cmd, struct nlattr **tb, void *arg)
-{
-	struct nlattr *in[FIELD_MAX + 1] = { 0 };
-	struct unfit *unfit = arg;
-	char *name;
-
 	(void)cmd;
-	if (!tb[SMC_GEN_DEV_SMCR] || unfit->nr == ARRAY_SIZE(unfit->names) ||
-	    nla_parse_nested(in, FIELD_MAX, tb[SMC_GEN_DEV_SMCR], NULL) < 0 ||
-	    !in[SMC_NLA_DEV_IB_NAME] || !in[SMC_NLA_DEV_UNFIT])
-		return 0;
-	name = unfit->names[unfit->nr++];
-	nla_strlcpy(name, in[SMC_NLA_DEV_IB_NAME], sizeof(unfit->names[0]));
-	if (!is_at_interface(unfit->check, in[SMC_NLA_DEV_PORT]) &&
-	    !is_at_interface(unfit->check, in[SMC_NLA_DEV_PORT2]))
-		return 0;
-	unfit->found = true;
-	verdict(unfit->check, WRONG, "RDMA", "another adapter, or another mode of this one",
-		"%s cannot carry SMC: %.*s", name, nla_len(in[SMC_NLA_DEV_UNFIT]),
-		(char *)nla_data(in[SMC_NLA_DEV_UNFIT]));
+	*(bool *)arg |= fields_number(tb[SMC_GEN_SYS_INFO], SMC_NLA_SYS_DRAIN);
 	return 0;
 }
 
-static bool is_unfit(const struct unfit *unfit, const char *name)
+/* Which rule decides for a connection of this user and control group */
+static void check_policy(struct check *check)
 {
-	size_t i;
+	bool is_drained = false, is_tcp = false;
+	char text[64] = "no rule matches";
+	uint32_t rule;
 
-	for (i = 0; i < unfit->nr; i++)
-		if (!strcmp(unfit->names[i], name))
-			return true;
-	return false;
+	genl_ask(SMC_GENL_FAMILY_NAME, SMC_NETLINK_GET_SYS_INFO, NULL, note_drain, &is_drained,
+		 NULL);
+	if (is_drained)
+		blocked(check, SMC_CLC_DECL_DRAIN, "policy", "the module is drained");
+	rule = policy_decide(&check->peer, check->port, &is_tcp);
+	if (rule)
+		snprintf(text, sizeof(text), "rule %u decides", rule);
+	if (is_tcp)
+		blocked(check, SMC_CLC_DECL_POLICY, "policy", text);
+	else if (!is_drained)
+		verdict(check, RIGHT, "policy", NULL, "%s", text);
+}
+
+static int note_memory(int cmd, struct nlattr **tb, void *arg)
+{
+	const struct nlattr *nest = tb[SMC_GEN_EVENT];
+	struct nlattr *in[FIELD_MAX + 1] = { 0 };
+	struct check *check = arg;
+	uint32_t reason;
+	char text[256];
+	int what;
+
+	(void)cmd;
+	if (!nest || nla_parse_nested(in, FIELD_MAX, (struct nlattr *)nest, NULL) < 0 ||
+	    !in[SMC_NLA_EVENT_PEER_ADDR] || nla_len(in[SMC_NLA_EVENT_PEER_ADDR]) != 16 ||
+	    memcmp(nla_data(in[SMC_NLA_EVENT_PEER_ADDR]), &check->peer, sizeof(check->peer)))
+		return 0;
+	if (in[SMC_NLA_EVENT_PEER_PORT] &&
+	    nla_get_u16(in[SMC_NLA_EVENT_PEER_PORT]) != check->port)
+		return 0;
+	what = fields_number(nest, SMC_NLA_EVENT_FAILURE);
+	/* version 1 is used meanwhile; or it matters where that host is a client */
+	if (what == SMC_PEER_NO_ROUTE || what == SMC_PEER_NO_PROPOSAL)
+		return 0;
+	reason = fields_number(nest, SMC_NLA_EVENT_REASON);
+	snprintf(text, sizeof(text), "remembered for %llu ms, for %llu ms more: %s",
+		 (unsigned long long)fields_number(nest, SMC_NLA_EVENT_AGE_MS),
+		 (unsigned long long)fields_number(nest, SMC_NLA_EVENT_MS), reason_text(reason));
+	if (!check->reason)
+		check->reason = reason;
+	verdict(check, WRONG, "memory", "remove the cause, then `smc peers forget`", "%s", text);
+	return 1;
 }
 
 static const char *say_nothing(int cmd, int err)
@@ -286,48 +248,117 @@ static const char *say_nothing(int cmd, int err)
 	return "";
 }
 
-static void check_device(struct check *check)
+/* What others did is not for each user. */
+static void check_memory(struct check *check)
 {
-	struct unfit unfit = { .check = check };
-	DIR *dir = opendir(IB_DIR);
-	struct dirent *entry;
-	int port;
+	enum verdict worst = check->worst;
+	int err;
 
-	genl_ask(SMC_GENL_FAMILY_NAME, SMC_NETLINK_DUMP_UNFIT, NULL, check_unfit, &unfit,
-		 say_nothing);
-	while (dir && (entry = readdir(dir)))
-		for (port = 1; *entry->d_name != '.' && port <= 2; port++)
-			unfit.found |= !is_unfit(&unfit, entry->d_name) &&
-				       check_port(check, entry->d_name, port);
-	if (dir)
-		closedir(dir);
-	if (!unfit.found)
-		verdict(check, WRONG, "RDMA", "an adapter with RoCE, or a PNETID: see smc pnet",
-			"no RDMA device at %s", check->interface);
+	/* a line about the host, if there is one, is worse */
+	check->worst = RIGHT;
+	err = genl_ask(SMC_GENL_FAMILY_NAME, SMC_NETLINK_DUMP_PEERS, NULL, note_memory, check,
+		       say_nothing);
+	if (err == -EPERM || err == -EACCES)
+		verdict(check, DOUBTFUL, "memory", "sudo smc check; or --try",
+			"only root sees what is remembered of a host");
+	else if (!err && check->worst == RIGHT)
+		verdict(check, RIGHT, "memory", NULL, "nothing is remembered");
+	if (worst > check->worst)
+		check->worst = worst;
 }
 
-static int count_eid(int cmd, struct nlattr **tb, void *arg)
+static struct in6_addr mapped(const struct sockaddr *addr)
 {
-	(void)cmd;
-	*(int *)arg += !!tb[SMC_NLA_EID_TABLE_ENTRY];
-	return 0;
+	struct in6_addr out = { .s6_addr = { [10] = 0xff, [11] = 0xff } };
+
+	if (addr->sa_family != AF_INET)
+		return ((const struct sockaddr_in6 *)addr)->sin6_addr;
+	memcpy(out.s6_addr + 12, &((const struct sockaddr_in *)addr)->sin_addr, 4);
+	return out;
 }
 
-static void check_eid(struct check *check)
+/* Compares the last bytes, which a mask of either family has. */
+static bool is_masked_equal(const struct in6_addr *a, const struct in6_addr *b,
+			    const struct sockaddr *mask)
 {
-	char line[16] = "";
-	int nr = 0;
+	struct in6_addr bits = mapped(mask);
+	int i, first = mask->sa_family == AF_INET ? 12 : 0;
 
-	genl_ask(SMC_GENL_FAMILY_NAME, SMC_NETLINK_DUMP_UEID, NULL, count_eid, &nr, NULL);
-	if (read_line("/proc/sys/net/smc/default_eid", line, sizeof(line)))
-		nr += *line == '1' || (*line == '2' && check->is_same_subnet);
-	if (nr)
-		verdict(check, RIGHT, "EID", NULL,
-			"%d, for version 2; the peer needs one of them", nr);
+	for (i = 0; i < 16; i++)
+		if ((a->s6_addr[i] ^ b->s6_addr[i]) & (i < first ? 0xff : bits.s6_addr[i]))
+			return false;
+	return true;
+}
+
+static bool is_in_subnet(const struct check *check)
+{
+	struct ifaddrs *all, *one;
+	struct in6_addr addr;
+	bool found = false;
+
+	if (getifaddrs(&all))
+		return false;
+	for (one = all; one && !found; one = one->ifa_next) {
+		if (!one->ifa_addr || !one->ifa_netmask ||
+		    (one->ifa_addr->sa_family != AF_INET && one->ifa_addr->sa_family != AF_INET6))
+			continue;
+		addr = mapped(one->ifa_addr);
+		found = !memcmp(&addr, &check->route.local, sizeof(addr)) &&
+			one->ifa_netmask->sa_family == one->ifa_addr->sa_family &&
+			is_masked_equal(&addr, &check->peer, one->ifa_netmask);
+	}
+	freeifaddrs(all);
+	return found;
+}
+
+static void address_text(const struct in6_addr *addr, char text[INET6_ADDRSTRLEN])
+{
+	if (IN6_IS_ADDR_V4MAPPED(addr))
+		inet_ntop(AF_INET, addr->s6_addr + 12, text, INET6_ADDRSTRLEN);
 	else
-		verdict(check, check->is_same_subnet ? DOUBTFUL : WRONG, "EID",
-			"smc ueid add NAME on both hosts",
-			"none: no version 2, which other subnets and some systems need");
+		inet_ntop(AF_INET6, addr, text, INET6_ADDRSTRLEN);
+}
+
+static bool check_route(struct check *check)
+{
+	char local[INET6_ADDRSTRLEN], peer[INET6_ADDRSTRLEN];
+	int err = route_find(&check->peer, check->scope, check->port, &check->route);
+
+	address_text(&check->peer, peer);
+	if (err)
+		return verdict(check, WRONG, "route", "ip route get ADDRESS", "no route to %s: %s",
+			       peer, strerror(-err));
+	check->has_route = true;
+	address_text(&check->route.local, local);
+	if_indextoname(check->route.interface, check->interface);
+	check->is_same_subnet = is_in_subnet(check);
+	return verdict(check, RIGHT, "route", NULL, "from %s over %s%s", local, check->interface,
+		       check->route.is_same_host ? ", to this host itself" :
+		       check->is_same_subnet ? ", in one IP subnet" :
+		       check->route.has_gateway ? ", through a router" : ", in another IP subnet");
+}
+
+static void check_same_host(struct check *check)
+{
+	if (read_setting("same_host")) {
+		check->may_v1 = true;
+		verdict(check, RIGHT, "same host", NULL, "net.smc.same_host is on");
+		return;
+	}
+	if (!check->reason)
+		check->reason = SMC_CLC_DECL_NOSMCRDEV;
+	verdict(check, WRONG, "same host", "sysctl net.smc.same_host=1",
+		"connections of this host to itself are TCP");
+}
+
+static void check_ipsec(struct check *check)
+{
+	int needs = route_needs_ipsec(&check->route, &check->peer, check->port);
+
+	if (needs > 0)
+		blocked(check, SMC_CLC_DECL_IPSEC, "IPsec", "a policy of IPsec protects this path");
+	else if (!needs)
+		verdict(check, RIGHT, "IPsec", NULL, "no policy of IPsec protects this path");
 }
 
 static void check_interface(struct check *check)
@@ -374,22 +405,29 @@ static int find_own(const struct diag_sock *sock, void *arg)
 static void check_connection(struct check *check)
 {
 	const struct timeval patience = { .tv_sec = 20 };
-	struct sockaddr_storage own_addr;
+	bool is_v4 = IN6_IS_ADDR_V4MAPPED(&check->peer);
+	/* both families have the port at one place */
+	struct sockaddr_in6 own_addr, addr = {
+		.sin6_family = is_v4 ? AF_INET : AF_INET6, .sin6_port = htons(check->port),
+		.sin6_addr = check->peer, .sin6_scope_id = check->scope,
+	};
 	struct own own = { 0 };
 	socklen_t len = sizeof(own_addr);
-	int fd = socket(check->peer.ss_family, SOCK_STREAM, IPPROTO_SMC);
+	int fd = socket(addr.sin6_family, SOCK_STREAM, IPPROTO_SMC);
 	uint32_t reason;
 
+	if (is_v4)
+		memcpy(&((struct sockaddr_in *)&addr)->sin_addr, check->peer.s6_addr + 12, 4);
+
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-	if (connect(fd, (struct sockaddr *)&check->peer, check->len) ||
+	if (connect(fd, (struct sockaddr *)&addr, sizeof(addr)) ||
 	    getsockname(fd, (struct sockaddr *)&own_addr, &len)) {
 		verdict(check, WRONG, "connection", "start the server, open its port",
-			"port %s: %s", check->port, strerror(errno));
+			"port %u: %s", check->port, strerror(errno));
 		close(fd);
 		return;
 	}
-	own.port = own_addr.ss_family == AF_INET ? ((struct sockaddr_in *)&own_addr)->sin_port :
-		   ((struct sockaddr_in6 *)&own_addr)->sin6_port;
+	own.port = own_addr.sin6_port;
 	diag_dump(find_own, &own);
 	close(fd);
 	reason = own.sock.fallback.peer_diagnosis ? own.sock.fallback.peer_diagnosis :
@@ -401,8 +439,35 @@ static void check_connection(struct check *check)
 		verdict(check, RIGHT, "connection", NULL, "SMC-R on link %u of %s: UDP 4791 passes",
 			own.sock.link.link_id, own.sock.link.ibname);
 	else
-		verdict(check, WRONG, "connection", "look the code up in the operations guide",
-			"TCP, for reason 0x%08x: %s", reason, reason_text(reason));
+		verdict(check, WRONG, "connection", mend_of(reason),
+			"TCP, for reason 0x%08x%s: %s", reason,
+			own.sock.fallback.peer_diagnosis ? " of the peer" : "",
+			reason_text(reason));
+}
+
+/* What a connection would do, after all that was found */
+static void conclude(struct check *check)
+{
+	bool v1 = check->may_v1 && !check->reason, v2 = check->may_v2 && !check->reason;
+
+	if (check->json) {
+		json_close(check->json, ']');
+		json_number(check->json, "offers_v1", v1);
+		json_number(check->json, "offers_v2", v2);
+		if (check->reason)
+			json_number(check->json, "reason", check->reason);
+		json_string(check->json, "text", v1 || v2 ? "" :
+			    check->reason ? reason_text(check->reason) :
+			    check->is_examined ? "there is no route" : "unknown");
+		return;
+	}
+	if (v1 || v2)
+		printf("a connection offers SMC-R version %s; the peer may still decline\n",
+		       v1 && v2 ? "1 and 2" : v1 ? "1" : "2");
+	else if (check->reason)
+		printf("a connection uses TCP: %s\n", reason_text(check->reason));
+	else if (check->is_examined)
+		printf("no connection is possible: there is no route\n");
 }
 
 /* HOST, HOST:PORT, [HOST]:PORT, or an address of IPv6. */
@@ -410,8 +475,7 @@ static bool parse_target(struct check *check, const char *word)
 {
 	const char *colon = strrchr(word, ':');
 	size_t len = strlen(word);
-	char *end;
-	unsigned long port;
+	uint64_t port = 0;
 
 	if (*word == '[') {
 		colon = strchr(word, ']');
@@ -429,16 +493,117 @@ static bool parse_target(struct check *check, const char *word)
 	snprintf(check->host, sizeof(check->host), "%.*s", (int)len, word);
 	if (!colon)
 		return true;
-	check->port = colon + 1;
-	port = strtoul(check->port, &end, 10);
-	if (*end || !port || port > 65535)
-		return !wrong("\"%s\" is no port from 1 to 65535", check->port);
+	if (!number_read(colon + 1, '\0', UINT16_MAX, &port) || !port)
+		return !wrong("\"%s\" is no port from 1 to 65535", colon + 1);
+	check->port = port;
 	return true;
 }
 
+struct sought {
+	uint64_t inode;
+	struct diag_sock sock;
+	bool is_found;
+};
+
+static int seek_socket(const struct diag_sock *sock, void *arg)
+{
+	struct sought *sought = arg;
+
+	if (sock->msg.inode == sought->inode) {
+		sought->sock = *sock;
+		sought->is_found = true;
+	}
+	return sought->is_found;
+}
+
+/* The number of a socket, or the file in /proc of a descriptor. Return: exit status */
+static int read_inode(const char *text, uint64_t *inode)
+{
+	static const char prefix[] = "socket:[";
+	char link[sizeof(prefix) + 21];
+	ssize_t len;
+
+	if (*text != '/') {
+		if (number_read(text, '\0', UINT32_MAX, inode))
+			return 0;
+		return wrong("\"%s\" is no inode and no path like /proc/1/fd/3", text);
+	}
+	len = readlink(text, link, sizeof(link) - 1);
+	/* EINVAL: no link */
+	if (len < 0 && errno != EINVAL) {
+		fprintf(stderr, "smc: %s: %s\n", text, strerror(errno));
+		return EXIT_FAILURE;
+	}
+	link[len < 0 ? 0 : len] = '\0';
+	if (strncmp(link, prefix, strlen(prefix)) ||
+	    !number_read(link + strlen(prefix), ']', UINT32_MAX, inode))
+		return wrong("%s is no socket", text);
+	return 0;
+}
+
+/* Finds a socket and its peer. Return: exit status */
+static int socket_peer(const char *text, struct sought *sought, struct in6_addr *addr,
+		       uint16_t *port)
+{
+	char local[ADDR_TEXT], peer[ADDR_TEXT];
+	int err = read_inode(text, &sought->inode);
+
+	if (err)
+		return err;
+	err = diag_dump(seek_socket, sought);
+	if (err) {
+		list_error(err);
+		return EXIT_FAILURE;
+	}
+	if (!sought->is_found) {
+		fprintf(stderr, "smc: no SMC socket here has inode %llu: `smc list -v`\n",
+			(unsigned long long)sought->inode);
+		return EXIT_FAILURE;
+	}
+	list_endpoints(&sought->sock, local, peer);
+	if (addr_read_service(peer, addr, port))
+		return 0;
+	fprintf(stderr, "smc: this socket has no peer\n");
+	return EXIT_FAILURE;
+}
+
+/* Return: exit status */
+static int choose_target(struct check *check, const struct args *args, struct sought *sought)
+{
+	const char *host = args->words[0];
+
+	if (!host == !args->option['s'])
+		return wrong("%s takes either a host or a socket", args->name);
+	if (!host)
+		return socket_peer(args->option['s'], sought, &check->peer, &check->port);
+	return parse_target(check, host) ? 0 : EXIT_USAGE;
+}
+
+static void examine(struct check *check)
+{
+	bool knows_peer = check_address(check);
+
+	if (!check_module(check) || !knows_peer)
+		return;
+	check->is_examined = true;
+	check_policy(check);
+	check_memory(check);
+	if (!check_route(check))
+		return;
+	if (check->route.is_same_host) {
+		check_same_host(check);
+	} else {
+		check_ipsec(check);
+		check_devices(check);
+		check_eid(check);
+		check_interface(check);
+	}
+}
+
 /**
- * cmd_check() - examine this host and the way to another one
- * @args: the other host, with a port if it serves; option j for JSON
+ * cmd_check() - examine this host and the way to another one, and tell what a connection would use
+ * @args: the other host, with a port or without, or option s with a socket, which is listed and
+ *	whose peer is the host; option T makes a connection; option j for JSON
  *
  * Return: exit status: 1 if something is wrong.
  */
@@ -446,32 +611,24 @@ int cmd_check(const struct args *args)
 {
 	struct json json = { .file = stdout };
 	struct check check = { .json = args->option['j'] ? &json : NULL };
-	bool knows_peer;
+	struct sought sought = { 0 };
+	int err = choose_target(&check, args, &sought);
 
-	if (!parse_target(&check, args->words[0]))
-		return EXIT_USAGE;
-	if (check.json) {
+	if (!err && args->option['T'] && !check.port)
+		err = wrong("--try takes HOST:PORT of a server");
+	if (err)
+		return err;
+	if (check.json)
 		json_begin(&json);
+	if (sought.is_found)
+		list_print(&sought.sock, check.json);
+	if (check.json)
 		json_open(&json, "checks", '[');
-	}
-	knows_peer = check_address(&check);
-	if (check_module(&check) && knows_peer && check_route(&check)) {
-		if (check.is_same_host) {
-			check_same_host(&check);
-		} else {
-			check_device(&check);
-			check_eid(&check);
-			check_interface(&check);
-		}
-		if (check.port)
-			check_connection(&check);
-		else
-			verdict(&check, DOUBTFUL, "connection", "smc check HOST:PORT of a server",
-				"not tried: no port is named");
-	}
-	if (check.json) {
-		json_close(&json, ']');
+	examine(&check);
+	if (args->option['T'] && check.has_route)
+		check_connection(&check);
+	conclude(&check);
+	if (check.json)
 		json_close(&json, '}');
-	}
 	return check.worst == WRONG ? EXIT_FAILURE : 0;
 }

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <arpa/inet.h>
 #include <netlink/attr.h>
@@ -304,6 +305,8 @@ static void rule_text(char text[RULE_TEXT], struct nlattr **tb)
 		append(text, " uid %" PRIu32, nla_get_u32(tb[SMC_NLA_POLICY_UID]));
 }
 
+#define CGROUPS_MAX 32	/* levels of the hierarchy */
+
 static const struct field policy_fields[] = {
 	{ SMC_NLA_POLICY_ID, "id", "ID", 4 },
 	{ SMC_NLA_POLICY_ACTION, "action", "ACTION", 6, FIELD_NAME, actions, 2 },
@@ -395,4 +398,87 @@ int cmd_policy(const struct args *args)
 		return wrong("%s takes no argument \"%s\"", what, args->words[1]);
 	return *what == 's' ? policy_show(args->option['j']) :
 	       policy_change(SMC_NETLINK_FLUSH_POLICY, NULL);
+}
+
+/* A connection of this process, and what the rules say so far */
+struct choice {
+	const struct in6_addr *peer;
+	uint16_t port;
+	uint64_t cgroup[CGROUPS_MAX];	/* this one and those above */
+	int nr_cgroups;			/* -1: not read */
+	uint32_t rule;
+	bool is_tcp;
+};
+
+static bool is_below_prefix(const struct in6_addr *addr, const struct in6_addr *net,
+			    unsigned int bits)
+{
+	if (bits > 128 || memcmp(addr, net, bits / 8))
+		return false;
+	return !(bits % 8) ||
+	       !((addr->s6_addr[bits / 8] ^ net->s6_addr[bits / 8]) & (0xff00 >> bits % 8));
+}
+
+static bool is_in_cgroup(struct choice *choice, uint64_t id)
+{
+	int i;
+
+	if (choice->nr_cgroups < 0)
+		choice->nr_cgroups = cgroup_own(choice->cgroup, CGROUPS_MAX);
+	for (i = 0; i < choice->nr_cgroups; i++)
+		if (choice->cgroup[i] == id)
+			return true;
+	return false;
+}
+
+static bool is_match(struct choice *choice, struct nlattr **tb)
+{
+	uint16_t first = tb[SMC_NLA_POLICY_PORT_FIRST] ?
+			 nla_get_u16(tb[SMC_NLA_POLICY_PORT_FIRST]) : 0;
+	uint16_t last = tb[SMC_NLA_POLICY_PORT_LAST] ?
+			nla_get_u16(tb[SMC_NLA_POLICY_PORT_LAST]) : first;
+
+	if (tb[SMC_NLA_POLICY_ROLE] && nla_get_u8(tb[SMC_NLA_POLICY_ROLE]))
+		return false;
+	if (tb[SMC_NLA_POLICY_PORT_FIRST] && (choice->port < first || choice->port > last))
+		return false;
+	if (tb[SMC_NLA_POLICY_PEER_ADDR] && nla_len(tb[SMC_NLA_POLICY_PEER_ADDR]) == 16 &&
+	    !is_below_prefix(choice->peer, nla_data(tb[SMC_NLA_POLICY_PEER_ADDR]),
+			     tb[SMC_NLA_POLICY_PREFIX] ? nla_get_u8(tb[SMC_NLA_POLICY_PREFIX]) :
+			     128))
+		return false;
+	if (tb[SMC_NLA_POLICY_CGROUP] &&
+	    !is_in_cgroup(choice, nla_get_u64(tb[SMC_NLA_POLICY_CGROUP])))
+		return false;
+	return !tb[SMC_NLA_POLICY_UID] || nla_get_u32(tb[SMC_NLA_POLICY_UID]) == geteuid();
+}
+
+static int note_match(int cmd, struct nlattr **tb, void *arg)
+{
+	struct choice *choice = arg;
+
+	(void)cmd;
+	if (choice->rule || !tb[SMC_NLA_POLICY_ID] || !tb[SMC_NLA_POLICY_ACTION] ||
+	    !is_match(choice, tb))
+		return 0;
+	choice->rule = nla_get_u32(tb[SMC_NLA_POLICY_ID]);
+	choice->is_tcp = nla_get_u8(tb[SMC_NLA_POLICY_ACTION]);
+	return 1;
+}
+
+/**
+ * policy_decide() - find the rule for a connection of this user and control group
+ * @peer: where it goes, IPv4 mapped
+ * @port: of the service, or 0
+ * @is_tcp: set if the rule says TCP
+ *
+ * Return: the number of the rule, 0 if none matches.
+ */
+uint32_t policy_decide(const struct in6_addr *peer, uint16_t port, bool *is_tcp)
+{
+	struct choice choice = { .peer = peer, .port = port, .nr_cgroups = -1 };
+
+	genl_ask(SMC_GENL_FAMILY_NAME, SMC_NETLINK_DUMP_POLICY, NULL, note_match, &choice, NULL);
+	*is_tcp = choice.is_tcp;
+	return choice.rule;
 }

@@ -66,7 +66,6 @@ int cmd_drain(const struct args *args);
 int cmd_enable(const struct args *args);
 int cmd_devices(const struct args *args);
 int cmd_events(const struct args *args);
-int cmd_explain(const struct args *args);
 int cmd_groups(const struct args *args);
 int cmd_history(const struct args *args);
 int cmd_links(const struct args *args);
@@ -100,6 +99,7 @@ bool addr_read_service(const char *text, struct in6_addr *addr, uint16_t *port);
 /* cgroup.c: control groups of the unified hierarchy */
 bool cgroup_find_mount(char path[PATH_MAX]);
 int cgroup_id(const char *mount, const char *name, uint64_t *id);
+int cgroup_own(uint64_t *ids, int max);
 bool cgroup_path(const char *mount, uint64_t id, char path[PATH_MAX]);
 
 /* reach.c: whether a preload library reaches a program */
@@ -180,6 +180,7 @@ void list_error(int err);
 int ueid_add(const char *words[], int nr, bool dry);
 int pnet_add(const char *words[], int nr, bool dry);
 int policy_add(const char *words[], int nr, bool dry);
+uint32_t policy_decide(const struct in6_addr *peer, uint16_t port, bool *is_tcp);
 
 /* json.c: output for programs */
 #define JSON_DEPTH 8

@@ -402,7 +402,7 @@ static void put_policy(void)
 	end();
 	begin(FAMILY_ID, SMC_NETLINK_DUMP_POLICY);
 	put_u32(SMC_NLA_POLICY_ID, 4);
-	put_u8(SMC_NLA_POLICY_ACTION, 0);
+	put_u8(SMC_NLA_POLICY_ACTION, !!getenv("FAKE_TCP"));
 	put_u64(SMC_NLA_POLICY_HITS, 0);
 	end();
 }
@@ -425,35 +425,6 @@ static void put_memory(uint8_t cmd)
 		put_u8(SMC_NLA_EVENT_FAILURE, 1);
 	}
 	close_nest(outer);
-	end();
-}
-
-static void put_check(int id, uint8_t is_ok, const char *text)
-{
-	size_t check = open_nest(id);
-
-	put_u8(SMC_NLA_CHECK_OK, is_ok);
-	put_text(SMC_NLA_CHECK_TEXT, text);
-	put_u32(SMC_NLA_CHECK_NUMBER, 0);
-	close_nest(check);
-}
-
-static void put_explain(void)
-{
-	bool is_tcp = getenv("FAKE_TCP");
-	size_t checks;
-
-	begin(FAMILY_ID, SMC_NETLINK_DUMP_EXPLAIN);
-	put_u8(SMC_NLA_EXPLAIN_V1, !is_tcp);
-	put_u8(SMC_NLA_EXPLAIN_V2, 0);
-	if (is_tcp) {
-		put_u32(SMC_NLA_EXPLAIN_REASON, 0x03f00000);
-		put_text(SMC_NLA_EXPLAIN_TEXT, "the policy says TCP");
-	}
-	checks = open_nest(SMC_NLA_EXPLAIN_CHECKS);
-	put_check(SMC_EXPLAIN_POLICY, !is_tcp, "a rule decides");
-	put_check(SMC_EXPLAIN_ROUTE, 1, "by eth0");
-	close_nest(checks);
 	end();
 }
 
@@ -490,8 +461,6 @@ static void put_dump(uint8_t cmd)
 		put_policy();
 	} else if (cmd == SMC_NETLINK_DUMP_HISTORY || cmd == SMC_NETLINK_DUMP_PEERS) {
 		put_memory(cmd);
-	} else if (cmd == SMC_NETLINK_DUMP_EXPLAIN) {
-		put_explain();
 	}
 	put_done();
 }
@@ -527,8 +496,12 @@ ssize_t sendmsg(int fd, const struct msghdr *msg, int flags)
 
 	if (msg->msg_iov[0].iov_len < sizeof(*head) ||
 	    (head->nlmsg_type != GENL_ID_CTRL && head->nlmsg_type != FAMILY_ID &&
-	     head->nlmsg_type != SOCK_DIAG_BY_FAMILY))
+	     head->nlmsg_type != SOCK_DIAG_BY_FAMILY)) {
+		/* a number of one of ours may come again */
+		if (fd == our_fd)
+			our_fd = -1;
 		return next(fd, msg, flags);
+	}
 	our_fd = fd;
 	request = *head;
 	answer_len = 0;

@@ -161,11 +161,6 @@ enum smc_genl_cmd {
 	SMC_NETLINK_FORGET_PEER			= 102,	/* without port: all of a host */
 	SMC_NETLINK_FLUSH_PEERS			= 103,
 	/*
-	 * What a connection of the caller to PEER_ADDR, and PEER_PORT if given,
-	 * would use: one message. Nothing is sent.
-	 */
-	SMC_NETLINK_DUMP_EXPLAIN		= 104,
-	/*
 	 * RDMA devices that cannot carry SMC, in messages with SMC_GEN_DEV_SMCR as
 	 * GET_DEV_SMCR has it, and the reason.
 	 */
@@ -520,44 +515,6 @@ enum smc_policy_attr {
 	SMC_NLA_POLICY_PAD		= 12,
 
 	SMC_NLA_POLICY_MAX		= 12,
-};
-
-/* Attributes of SMC_NETLINK_DUMP_EXPLAIN, at the top level */
-enum smc_explain_attr {
-	SMC_NLA_EXPLAIN_PEER_ADDR	= 1,	/* 16 bytes, IPv4 as mapped address; request */
-	SMC_NLA_EXPLAIN_PEER_PORT	= 2,	/* u16, host order; request */
-	SMC_NLA_EXPLAIN_V1		= 3,	/* u8, bool: SMC-R version 1 is offered */
-	SMC_NLA_EXPLAIN_V2		= 4,	/* u8, bool: version 2 is offered */
-	SMC_NLA_EXPLAIN_REASON		= 5,	/* u32, enum smc_decline_reason, of TCP */
-	SMC_NLA_EXPLAIN_TEXT		= 6,	/* string, the same */
-	SMC_NLA_EXPLAIN_CHECKS		= 7,	/* nest, enum smc_explain_id */
-
-	SMC_NLA_EXPLAIN_MAX		= 7,
-};
-
-/* Inside a check */
-enum smc_check_attr {
-	SMC_NLA_CHECK_OK		= 1,	/* u8, bool */
-	SMC_NLA_CHECK_TEXT		= 2,	/* string, facts */
-	SMC_NLA_CHECK_NUMBER		= 3,	/* u32: id of the rule, ms, interface, errno, MTU */
-	SMC_NLA_CHECK_REASON		= 4,	/* u32, enum smc_decline_reason, if not OK */
-
-	SMC_NLA_CHECK_MAX		= 4,
-};
-
-/* Inside SMC_NLA_EXPLAIN_CHECKS: a nest for each check that was made, enum smc_check_attr */
-enum smc_explain_id {
-	SMC_EXPLAIN_POLICY		= 1,
-	SMC_EXPLAIN_DEVICES		= 2,	/* any at all, and the address is not loopback */
-	SMC_EXPLAIN_MEMORY		= 3,	/* of hosts and services */
-	SMC_EXPLAIN_ROUTE		= 4,
-	SMC_EXPLAIN_IPSEC		= 5,
-	SMC_EXPLAIN_PNETID		= 6,	/* of the interface */
-	SMC_EXPLAIN_PORT_V1		= 7,	/* RDMA port and subnet for version 1 */
-	SMC_EXPLAIN_PORT_V2		= 8,	/* RDMA port with a RoCE v2 GID */
-	SMC_EXPLAIN_EID			= 9,	/* for version 2 */
-
-	SMC_EXPLAIN_ID_MAX		= 9,
 };
 
 /* Attributes of the UEID commands, at the top level */

@@ -21,7 +21,6 @@
 #include "sock/smc_policy.h"
 #include "observe/smc_netlink.h"
 #include "observe/smc_netlink_dev.h"
-#include "observe/smc_netlink_explain.h"
 #include "observe/smc_netlink_lgr.h"
 #include "observe/smc_netlink_memory.h"
 #include "observe/smc_netlink_msg.h"
@@ -251,10 +250,6 @@ static const struct genl_ops smc_netlink_ops[] = {
 			   smc_netlink_memory_policy, SMC_NLA_EVENT_PEER_PORT),
 	SMC_NETLINK_DO_NET(SMC_NETLINK_FLUSH_PEERS, smc_netlink_flush_peers,
 			   smc_netlink_no_policy, SMC_NLA_EID_TABLE_MAX),
-	{
-		.cmd = SMC_NETLINK_DUMP_EXPLAIN, .dumpit = smc_netlink_dump_explain,
-		.policy = smc_netlink_explain_policy, .maxattr = SMC_NLA_EXPLAIN_PEER_PORT,
-	},
 };
 
 static const struct genl_multicast_group smc_netlink_groups[] = {

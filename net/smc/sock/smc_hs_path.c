@@ -98,19 +98,13 @@ void smc_hs_put_port(struct smc_hs *hs)
 	smc_ib_end_put(&hs->routed);
 }
 
-/**
- * smc_hs_has_default_eid() - check whether the default EID counts for a connection
- * @net: the namespace
- * @is_near: the peer is in a subnet of this host, as far as this side knows
- *
- * Without an EID of the operator, hosts in one subnet so use RoCE v2, which adapters and networks
- * handle better than the RoCE v1 of version 1. Through routers it would be a guess: where they
- * drop RDMA packets, first contact costs seconds.
- *
- * Context: Any context.
- * Return: true if it does.
+/*
+ * True if the default EID counts for a connection. @is_near: the peer is in a subnet of this host,
+ * as far as this side knows. Without an EID of the operator, hosts in one subnet so use RoCE v2,
+ * which adapters and networks handle better than the RoCE v1 of version 1. Through routers it would
+ * be a guess: where they drop RDMA packets, first contact costs seconds.
  */
-bool smc_hs_has_default_eid(const struct net *net, bool is_near)
+static bool hs_has_default_eid(const struct net *net, bool is_near)
 {
 	const struct smc_settings *set = &smc_net(net)->set;
 
@@ -136,7 +130,7 @@ static bool smc_hs_is_too_far(const struct smc_hs *hs, const u8 eid[SMC_EID_LEN]
 
 static bool smc_hs_uses_default_eid(const struct smc_hs *hs)
 {
-	return smc_hs_has_default_eid(hs->net, hs->is_near) &&
+	return hs_has_default_eid(hs->net, hs->is_near) &&
 	       !smc_hs_is_too_far(hs, SMC_EID_DEFAULT);
 }
 

@@ -8,7 +8,6 @@
 enum smc_decline smc_hs_may_offer(struct smc_sock *smc, const struct sockaddr *addr,
 				  const struct in6_addr *peer);
 enum smc_hs_outcome smc_hs_build_proposal(struct smc_hs *hs, struct smc_clc_msg *msg);
-bool smc_hs_has_default_eid(const struct net *net, bool is_near);
 enum smc_hs_outcome smc_hs_find_port(struct smc_hs *hs, struct smc_nego_subnets *subnets);
 void smc_hs_leave_pair(struct smc_hs *hs);
 void smc_hs_local(struct smc_hs *hs, struct smc_nego_local *local);

@@ -2,7 +2,7 @@
 """Without RDMA device at the server, then at the client, connections are TCP until it is back.
 
 A host without any device does not offer SMC. A client whose devices are on no path to the
-peer does not, either, as `smc explain` says; such a server declines. A client that opens
+peer does not, either, as `smc check` says; such a server declines. A client that opens
 many connections in a row is not declined each time, and uses SMC when the device is back.
 Last, the server's device goes while the server waits for the Confirm: the connection is TCP,
 and nothing holds a reference to the device.
@@ -68,8 +68,8 @@ def without(t, vm, other, port, n):
 
 def explained(t, port, want):
     """What the client says of the service."""
-    out = json.loads(t.run_smc(t.b, f"explain -j {t.a.ip}:{port}", want is not None).out)
-    t.equal(out.get("reason"), want, "reason by smc explain")
+    out = json.loads(t.run_smc(t.b, f"check -j {t.a.ip}:{port}", want is not None).out)
+    t.equal(out.get("reason"), want, "reason by smc check")
 
 
 def declined(t, vm, other, port, n):

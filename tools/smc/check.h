@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The parts of `smc check`. */
+#ifndef TOOLS_SMC_CHECK_H
+#define TOOLS_SMC_CHECK_H
+
+#include <net/if.h>
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "smc.h"
+
+/* route.c: what routing says of a destination */
+struct route {
+	unsigned int interface;		/* index */
+	struct in6_addr local;		/* IPv4 as mapped address */
+	bool is_same_host;
+	bool has_gateway;
+};
+
+int route_find(const struct in6_addr *peer, unsigned int scope, uint16_t port, struct route *route);
+int route_needs_ipsec(const struct route *route, const struct in6_addr *peer, uint16_t port);
+
+/* check.c */
+enum verdict { RIGHT, DOUBTFUL, WRONG };
+
+struct check {
+	struct json *json;		/* NULL: text */
+	enum verdict worst;
+	uint32_t reason;		/* why a connection is TCP, the first that was found */
+	bool is_examined;		/* the module and the address are there */
+	bool has_route;
+	bool may_v1, may_v2;		/* ports and GIDs for versions of SMC-R */
+	char host[256];
+	uint16_t port;			/* 0 for none */
+	struct in6_addr peer;		/* IPv4 as mapped address */
+	unsigned int scope;
+	struct route route;
+	char interface[IF_NAMESIZE];
+	bool is_same_subnet;
+};
+
+__attribute__((format(printf, 5, 6)))
+bool verdict(struct check *check, enum verdict verdict, const char *what, const char *mend,
+	     const char *format, ...);
+bool blocked(struct check *check, uint32_t reason, const char *what, const char *text);
+bool read_line(const char *path, char *line, int size);
+long read_setting(const char *name);
+
+/* check-rdma.c */
+void check_devices(struct check *check);
+void check_eid(struct check *check);
+
+#endif /* TOOLS_SMC_CHECK_H */
