@@ -32,11 +32,6 @@ static const struct nla_policy smc_netlink_no_policy[SMC_NLA_EID_TABLE_MAX + 1] 
 	[SMC_NLA_EID_TABLE_ENTRY] = { .type = NLA_REJECT },
 };
 
-/* A string of any length: a limit here returns ERANGE, which tools report as a full table. */
-static const struct nla_policy smc_netlink_eid_policy[SMC_NLA_EID_TABLE_MAX + 1] = {
-	[SMC_NLA_EID_TABLE_ENTRY] = { .type = NLA_BINARY },
-};
-
 static int smc_netlink_put_eid(struct sk_buff *skb, struct netlink_callback *cb,
 			       const u8 eid[SMC_EID_LEN])
 {
@@ -73,19 +68,29 @@ static int smc_netlink_check_host(struct genl_info *info)
 	return -EPERM;
 }
 
-/* The attribute must be an EID with its final NUL. */
-static int smc_netlink_change_ueid(struct sk_buff *skb, struct genl_info *info)
+/* Returns the EID, with its final NUL, or an error. */
+static const u8 *smc_netlink_read_eid(struct genl_info *info)
 {
 	const struct nlattr *attr = info->attrs[SMC_NLA_EID_TABLE_ENTRY];
 	int rc = smc_netlink_check_host(info);
 
-	if (rc)
-		return rc;
-	if (!attr || nla_len(attr) != SMC_EID_LEN + 1)
-		return -EINVAL;
-	if (info->genlhdr->cmd == SMC_NETLINK_ADD_UEID)
-		return smc_eid_add(nla_data(attr));
-	return smc_eid_remove(nla_data(attr));
+	if (!rc && (!attr || nla_len(attr) != SMC_EID_LEN + 1))
+		rc = -EINVAL;
+	return rc ? ERR_PTR(rc) : nla_data(attr);
+}
+
+static int smc_netlink_add_ueid(struct sk_buff *skb, struct genl_info *info)
+{
+	const u8 *eid = smc_netlink_read_eid(info);
+
+	return IS_ERR(eid) ? PTR_ERR(eid) : smc_eid_add(eid);
+}
+
+static int smc_netlink_remove_ueid(struct sk_buff *skb, struct genl_info *info)
+{
+	const u8 *eid = smc_netlink_read_eid(info);
+
+	return IS_ERR(eid) ? PTR_ERR(eid) : smc_eid_remove(eid);
 }
 
 static int smc_netlink_flush_ueid(struct sk_buff *skb, struct genl_info *info)
@@ -181,76 +186,56 @@ static int smc_netlink_dump_one(struct sk_buff *skb, struct netlink_callback *cb
 	return skb->len;
 }
 
-static int smc_netlink_set_seid(struct sk_buff *skb, struct genl_info *info)
+static int smc_netlink_enable_seid(struct sk_buff *skb, struct genl_info *info)
 {
 	return -EOPNOTSUPP;
 }
 
-static int smc_netlink_set_limit(struct sk_buff *skb, struct genl_info *info)
+static int smc_netlink_disable_seid(struct sk_buff *skb, struct genl_info *info)
 {
-	bool is_wanted = info->genlhdr->cmd == SMC_NETLINK_ENABLE_HS_LIMITATION;
+	return -EOPNOTSUPP;
+}
 
-	WRITE_ONCE(smc_net(genl_info_net(info))->set.limit_smc_hs, is_wanted);
+static int smc_netlink_enable_hs_limitation(struct sk_buff *skb, struct genl_info *info)
+{
+	WRITE_ONCE(smc_net(genl_info_net(info))->set.limit_smc_hs, true);
 	return 0;
 }
 
-#define SMC_NETLINK_DUMP(_cmd, _dump) {				\
-	.cmd = _cmd, .dumpit = _dump,				\
-	.policy = smc_netlink_no_policy,			\
-	.maxattr = SMC_NLA_EID_TABLE_MAX }
-#define SMC_NETLINK_DO(_cmd, _do, _policy) {			\
-	.cmd = _cmd, .doit = _do, .flags = GENL_ADMIN_PERM,	\
-	.policy = _policy, .maxattr = SMC_NLA_EID_TABLE_MAX }
-/* What others did before, only the owner of the network namespace may see. */
-#define SMC_NETLINK_DUMP_NET(_cmd, _dump) {			\
-	.cmd = _cmd, .dumpit = _dump,				\
-	.flags = GENL_UNS_ADMIN_PERM,				\
-	.policy = smc_netlink_no_policy,			\
-	.maxattr = SMC_NLA_EID_TABLE_MAX }
-/* What belongs to a network namespace, its owner may change. */
-#define SMC_NETLINK_DO_NET(_cmd, _do, _policy, _max) {		\
-	.cmd = _cmd, .doit = _do, .flags = GENL_UNS_ADMIN_PERM,	\
-	.policy = _policy, .maxattr = _max }
+static int smc_netlink_disable_hs_limitation(struct sk_buff *skb, struct genl_info *info)
+{
+	WRITE_ONCE(smc_net(genl_info_net(info))->set.limit_smc_hs, false);
+	return 0;
+}
 
-static const struct genl_ops smc_netlink_ops[] = {
-	SMC_NETLINK_DUMP(SMC_NETLINK_GET_SYS_INFO, smc_netlink_dump_one),
-	SMC_NETLINK_DUMP(SMC_NETLINK_GET_LGR_SMCR, smc_netlink_dump_lgr),
-	SMC_NETLINK_DUMP(SMC_NETLINK_GET_LINK_SMCR, smc_netlink_dump_link),
-	SMC_NETLINK_DO_NET(SMC_NETLINK_END_LINK, smc_netlink_end_link,
-			   smc_netlink_link_policy, SMC_NLA_LINK_LGR_ID),
-	SMC_NETLINK_DUMP(SMC_NETLINK_GET_LGR_SMCD, smc_netlink_dump_nothing),
-	SMC_NETLINK_DUMP(SMC_NETLINK_GET_DEV_SMCD, smc_netlink_dump_nothing),
-	SMC_NETLINK_DUMP(SMC_NETLINK_GET_DEV_SMCR, smc_netlink_dump_dev),
-	SMC_NETLINK_DUMP(SMC_NETLINK_DUMP_UNFIT, smc_netlink_dump_unfit),
-	SMC_NETLINK_DUMP(SMC_NETLINK_GET_STATS, smc_netlink_dump_stats),
-	SMC_NETLINK_DUMP(SMC_NETLINK_GET_FBACK_STATS, smc_netlink_dump_fback),
-	SMC_NETLINK_DUMP(SMC_NETLINK_DUMP_COUNTERS, smc_netlink_dump_counters),
-	SMC_NETLINK_DUMP(SMC_NETLINK_DUMP_UEID, smc_netlink_dump_ueid),
-	SMC_NETLINK_DO(SMC_NETLINK_ADD_UEID, smc_netlink_change_ueid, smc_netlink_eid_policy),
-	SMC_NETLINK_DO(SMC_NETLINK_REMOVE_UEID, smc_netlink_change_ueid, smc_netlink_eid_policy),
-	SMC_NETLINK_DO(SMC_NETLINK_FLUSH_UEID, smc_netlink_flush_ueid, smc_netlink_no_policy),
-	SMC_NETLINK_DUMP(SMC_NETLINK_DUMP_SEID, smc_netlink_dump_one),
-	SMC_NETLINK_DO(SMC_NETLINK_ENABLE_SEID, smc_netlink_set_seid, smc_netlink_no_policy),
-	SMC_NETLINK_DO(SMC_NETLINK_DISABLE_SEID, smc_netlink_set_seid, smc_netlink_no_policy),
-	SMC_NETLINK_DUMP(SMC_NETLINK_DUMP_HS_LIMITATION, smc_netlink_dump_one),
-	SMC_NETLINK_DO(SMC_NETLINK_ENABLE_HS_LIMITATION, smc_netlink_set_limit,
-		       smc_netlink_no_policy),
-	SMC_NETLINK_DO(SMC_NETLINK_DISABLE_HS_LIMITATION, smc_netlink_set_limit,
-		       smc_netlink_no_policy),
-	SMC_NETLINK_DUMP(SMC_NETLINK_DUMP_POLICY, smc_netlink_dump_policy),
-	SMC_NETLINK_DO_NET(SMC_NETLINK_ADD_POLICY, smc_netlink_add_policy,
-			   smc_netlink_policy_add, SMC_NLA_POLICY_MAX),
-	SMC_NETLINK_DO_NET(SMC_NETLINK_DEL_POLICY, smc_netlink_del_policy,
-			   smc_netlink_policy_del, SMC_NLA_POLICY_MAX),
-	SMC_NETLINK_DO_NET(SMC_NETLINK_FLUSH_POLICY, smc_netlink_flush_policy,
-			   smc_netlink_no_policy, SMC_NLA_EID_TABLE_MAX),
-	SMC_NETLINK_DUMP_NET(SMC_NETLINK_DUMP_HISTORY, smc_netlink_dump_history),
-	SMC_NETLINK_DUMP_NET(SMC_NETLINK_DUMP_PEERS, smc_netlink_dump_peers),
-	SMC_NETLINK_DO_NET(SMC_NETLINK_FORGET_PEER, smc_netlink_forget_peer,
-			   smc_netlink_memory_policy, SMC_NLA_EVENT_PEER_PORT),
-	SMC_NETLINK_DO_NET(SMC_NETLINK_FLUSH_PEERS, smc_netlink_flush_peers,
-			   smc_netlink_no_policy, SMC_NLA_EID_TABLE_MAX),
+static int (* const smc_netlink_dumps[])(struct sk_buff *skb, struct netlink_callback *cb) = {
+	[SMC_NETLINK_GET_SYS_INFO]	 = smc_netlink_dump_one,
+	[SMC_NETLINK_GET_LGR_SMCR]	 = smc_netlink_dump_lgr,
+	[SMC_NETLINK_GET_LINK_SMCR]	 = smc_netlink_dump_link,
+	[SMC_NETLINK_GET_LGR_SMCD]	 = smc_netlink_dump_nothing,
+	[SMC_NETLINK_GET_DEV_SMCD]	 = smc_netlink_dump_nothing,
+	[SMC_NETLINK_GET_DEV_SMCR]	 = smc_netlink_dump_dev,
+	[SMC_NETLINK_GET_STATS]		 = smc_netlink_dump_stats,
+	[SMC_NETLINK_GET_FBACK_STATS]	 = smc_netlink_dump_fback,
+	[SMC_NETLINK_DUMP_COUNTERS]	 = smc_netlink_dump_counters,
+	[SMC_NETLINK_DUMP_UEID]		 = smc_netlink_dump_ueid,
+	[SMC_NETLINK_DUMP_SEID]		 = smc_netlink_dump_one,
+	[SMC_NETLINK_DUMP_HS_LIMITATION] = smc_netlink_dump_one,
+	[SMC_NETLINK_DUMP_POLICY]	 = smc_netlink_dump_policy,
+	[SMC_NETLINK_DUMP_HISTORY]	 = smc_netlink_dump_history,
+	[SMC_NETLINK_DUMP_PEERS]	 = smc_netlink_dump_peers,
+	[SMC_NETLINK_DUMP_UNFIT]	 = smc_netlink_dump_unfit,
 };
+
+static int smc_netlink_dump(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	const struct genlmsghdr *request = nlmsg_data(cb->nlh);
+
+	return smc_netlink_dumps[request->cmd](skb, cb);
+}
+
+/* what calls the functions above */
+#include "observe/smc_netlink_ops.h"
 
 static const struct genl_multicast_group smc_netlink_groups[] = {
 	{ .name = SMC_GENL_EVENTS, .flags = GENL_MCAST_CAP_NET_ADMIN },
@@ -262,6 +247,8 @@ struct genl_family smc_netlink_family = {
 	.module		= THIS_MODULE,
 	.netnsok	= true,
 	.parallel_ops	= true,
+	.maxattr	= ARRAY_SIZE(smc_netlink_no_policy) - 1,
+	.policy		= smc_netlink_no_policy,
 	.ops		= smc_netlink_ops,
 	.n_ops		= ARRAY_SIZE(smc_netlink_ops),
 	.mcgrps		= smc_netlink_groups,

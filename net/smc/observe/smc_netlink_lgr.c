@@ -17,11 +17,6 @@
 #include "observe/smc_netlink_msg.h"
 
 /* Attributes of SMC_NETLINK_END_LINK */
-const struct nla_policy smc_netlink_link_policy[SMC_NLA_LINK_LGR_ID + 1] = {
-	[SMC_NLA_LINK_ID]	= { .type = NLA_U8 },
-	[SMC_NLA_LINK_LGR_ID]	= { .type = NLA_U32 },
-};
-
 static int lgr_put_host(struct sk_buff *skb, const struct smc_link_group *lgr)
 {
 	struct nlattr *nest = nla_nest_start(skb, SMC_NLA_LGR_R_V2_COMMON);

@@ -8,8 +8,6 @@
 
 #include "group/smc_core.h"
 
-extern const struct nla_policy smc_netlink_link_policy[SMC_NLA_LINK_LGR_ID + 1];
-
 int smc_netlink_put_lgr(struct sk_buff *skb, struct smc_link_group *lgr, bool has_links);
 int smc_netlink_put_link(struct sk_buff *skb, const struct smc_link *link);
 int smc_netlink_dump_lgr(struct sk_buff *skb, struct netlink_callback *cb);

@@ -12,11 +12,6 @@
 #include "observe/smc_netlink_memory.h"
 #include "observe/smc_netlink_msg.h"
 
-const struct nla_policy smc_netlink_memory_policy[SMC_NLA_EVENT_PEER_PORT + 1] = {
-	[SMC_NLA_EVENT_PEER_ADDR]	= NLA_POLICY_EXACT_LEN(sizeof(struct in6_addr)),
-	[SMC_NLA_EVENT_PEER_PORT]	= NLA_POLICY_MIN(NLA_U16, 1),
-};
-
 static_assert((int)SMC_PEER_FIRST_CONTACT == SMC_PEER_NO_PATH);
 static_assert((int)SMC_PEER_HAS_WORKED == SMC_PEER_LOST_PATH);
 static_assert((int)SMC_PEER_ROUTED_PATH == SMC_PEER_NO_ROUTE);

@@ -6,8 +6,6 @@
 #include <linux/smc.h>
 #include <net/genetlink.h>
 
-extern const struct nla_policy smc_netlink_memory_policy[SMC_NLA_EVENT_PEER_PORT + 1];
-
 int smc_netlink_dump_history(struct sk_buff *skb, struct netlink_callback *cb);
 int smc_netlink_dump_peers(struct sk_buff *skb, struct netlink_callback *cb);
 int smc_netlink_forget_peer(struct sk_buff *skb, struct genl_info *info);

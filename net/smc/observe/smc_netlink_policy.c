@@ -13,21 +13,9 @@
 /* Prefixes longer than the address are refused. */
 #define POLICY_PREFIX_MAX	(8 * SMC_POLICY_ADDR_LEN)
 
-const struct nla_policy smc_netlink_policy_add[SMC_NLA_POLICY_MAX + 1] = {
-	[SMC_NLA_POLICY_ACTION]		= NLA_POLICY_MAX(NLA_U8, SMC_POLICY_TCP),
-	[SMC_NLA_POLICY_ROLE]		= NLA_POLICY_MAX(NLA_U8, 1),
-	[SMC_NLA_POLICY_PORT_FIRST]	= { .type = NLA_U16 },
-	[SMC_NLA_POLICY_PORT_LAST]	= { .type = NLA_U16 },
-	[SMC_NLA_POLICY_PEER_ADDR]	= NLA_POLICY_EXACT_LEN(SMC_POLICY_ADDR_LEN),
-	[SMC_NLA_POLICY_PREFIX]		= NLA_POLICY_MAX(NLA_U8, POLICY_PREFIX_MAX),
-	[SMC_NLA_POLICY_CGROUP]		= { .type = NLA_U64 },
-	[SMC_NLA_POLICY_UID]		= { .type = NLA_U32 },
-	[SMC_NLA_POLICY_BEFORE]		= { .type = NLA_U32 },
-};
-
-const struct nla_policy smc_netlink_policy_del[SMC_NLA_POLICY_MAX + 1] = {
-	[SMC_NLA_POLICY_ID]		= { .type = NLA_U32 },
-};
+/* The policy of requests has these limits. */
+static_assert(SMC_POLICY_TCP == 1);
+static_assert(POLICY_PREFIX_MAX == 128);
 
 static int policy_put_match(struct sk_buff *skb, const struct smc_policy_rule *rule,
 			    struct user_namespace *owner)

@@ -24,14 +24,6 @@ static_assert(SMC_PNET_ID_LEN == SMC_MAX_PNETID_LEN);
 /* Ends an answer. */
 #define SMC_PNETID_DONE_LEN	sizeof(int)
 
-/* The lengths are checked below, with an answer that says what is allowed. */
-static const struct nla_policy smc_pnetid_policy[SMC_PNETID_MAX + 1] = {
-	[SMC_PNETID_NAME]	= { .type = NLA_NUL_STRING },
-	[SMC_PNETID_ETHNAME]	= { .type = NLA_NUL_STRING },
-	[SMC_PNETID_IBNAME]	= { .type = NLA_NUL_STRING },
-	[SMC_PNETID_IBPORT]	= { .type = NLA_U8 },
-};
-
 static struct genl_family smc_pnetid_family;
 
 static int smc_pnetid_read_id(struct genl_info *info, struct smc_pnet_id *id)
@@ -222,20 +214,8 @@ static int smc_pnetid_get(struct sk_buff *skb, struct genl_info *info)
 	return rc;
 }
 
-/* Deployed tools do not build their requests as strictly as new ones must. */
-#define SMC_PNETID_OP(_cmd, _do, _flags) {			\
-	.cmd = _cmd, .doit = _do, .flags = _flags,		\
-	.validate = GENL_DONT_VALIDATE_STRICT | GENL_DONT_VALIDATE_DUMP }
-
-static const struct genl_ops smc_pnetid_ops[] = {
-	{
-		.cmd = SMC_PNETID_GET, .doit = smc_pnetid_get, .dumpit = smc_pnetid_dump,
-		.validate = GENL_DONT_VALIDATE_STRICT | GENL_DONT_VALIDATE_DUMP,
-	},
-	SMC_PNETID_OP(SMC_PNETID_ADD, smc_pnetid_add, GENL_UNS_ADMIN_PERM),
-	SMC_PNETID_OP(SMC_PNETID_DEL, smc_pnetid_del, GENL_UNS_ADMIN_PERM),
-	SMC_PNETID_OP(SMC_PNETID_FLUSH, smc_pnetid_flush, GENL_UNS_ADMIN_PERM),
-};
+/* what calls the functions above */
+#include "observe/smc_pnetid_ops.h"
 
 static struct genl_family smc_pnetid_family = {
 	.name		= SMCR_GENL_FAMILY_NAME,
@@ -243,8 +223,6 @@ static struct genl_family smc_pnetid_family = {
 	.module		= THIS_MODULE,
 	.netnsok	= true,
 	.parallel_ops	= true,
-	.maxattr	= SMC_PNETID_MAX,
-	.policy		= smc_pnetid_policy,
 	.ops		= smc_pnetid_ops,
 	.n_ops		= ARRAY_SIZE(smc_pnetid_ops),
 	.resv_start_op	= SMC_PNETID_FLUSH + 1,
