@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Generic netlink family SMC_GEN_NETLINK of deployed tools: the state of the module, EIDs, and
- * whether listeners limit handshakes.
+ * Generic netlink family SMC_GEN_NETLINK of deployed tools, and its requests: EIDs, whether
+ * listeners limit handshakes, the policy, what is remembered of hosts, ends of links.
  *
  * There is no SMC-D here, so its dumps are empty, and there is no system EID: it is shown as absent
  * and cannot be enabled. Any user may dump what exists, as with sock_diag: groups, links, devices,
@@ -11,53 +11,23 @@
  */
 #include <linux/module.h>
 #include <linux/smc.h>
-#include <linux/utsname.h>
 #include <net/genetlink.h>
+#include <net/sock.h>
 
 #include "smc_compat.h"
 #include "rdma/smc_eid.h"
 #include "rdma/smc_net.h"
+#include "rdma/smc_peer.h"
 #include "group/smc_core.h"
+#include "group/smc_llc.h"
 #include "sock/smc_policy.h"
 #include "observe/smc_netlink.h"
-#include "observe/smc_netlink_dev.h"
-#include "observe/smc_netlink_lgr.h"
-#include "observe/smc_netlink_memory.h"
-#include "observe/smc_netlink_msg.h"
-#include "observe/smc_netlink_policy.h"
-#include "observe/smc_netlink_stats.h"
+#include "observe/smc_netlink_dump.h"
 
 /* Commands without attributes reject them. */
 static const struct nla_policy smc_netlink_no_policy[SMC_NLA_EID_TABLE_MAX + 1] = {
 	[SMC_NLA_EID_TABLE_ENTRY] = { .type = NLA_REJECT },
 };
-
-static int smc_netlink_put_eid(struct sk_buff *skb, struct netlink_callback *cb,
-			       const u8 eid[SMC_EID_LEN])
-{
-	char text[SMC_EID_LEN + 1] = {};
-	void *head = smc_netlink_begin(skb, cb, SMC_NETLINK_DUMP_UEID);
-
-	if (!head)
-		return -EMSGSIZE;
-	memcpy(text, eid, SMC_EID_LEN);
-	if (nla_put_string(skb, SMC_NLA_EID_TABLE_ENTRY, text)) {
-		genlmsg_cancel(skb, head);
-		return -EMSGSIZE;
-	}
-	genlmsg_end(skb, head);
-	return 0;
-}
-
-/* One message for each EID; args[0] is the index of the next one. */
-static int smc_netlink_dump_ueid(struct sk_buff *skb, struct netlink_callback *cb)
-{
-	u8 eid[SMC_EID_LEN];
-
-	while (smc_eid_get(cb->args[0], eid) && !smc_netlink_put_eid(skb, cb, eid))
-		cb->args[0]++;
-	return skb->len;
-}
 
 /* All namespaces share the EIDs of the host. */
 static int smc_netlink_check_host(struct genl_info *info)
@@ -102,90 +72,6 @@ static int smc_netlink_flush_ueid(struct sk_buff *skb, struct genl_info *info)
 	return rc;
 }
 
-static int smc_netlink_put_host(struct sk_buff *skb)
-{
-	/* of the caller, as peers get it from a program that is started now */
-	const char *name = utsname()->nodename;
-	char host[SMC_CLC_HOST_LEN + 1] = {};
-
-	memset(host, ' ', SMC_CLC_HOST_LEN);
-	memcpy(host, name, strnlen(name, SMC_CLC_HOST_LEN));
-	return nla_put_string(skb, SMC_NLA_SYS_LOCAL_HOST, host);
-}
-
-/* Built into a kernel, the module has no version of its own. */
-static const char *smc_netlink_version(void)
-{
-	const struct module *module = THIS_MODULE;
-	const char *text = module ? module->version : NULL;
-
-	return text ?: "";
-}
-
-/* What a new module would have to wait for, in all namespaces */
-static int smc_netlink_put_use(struct sk_buff *skb)
-{
-	struct smc_link_group *lgr = NULL;
-	u32 groups = 0, conns = 0;
-
-	while ((lgr = smc_lgr_next(NULL, lgr, 0))) {
-		groups++;
-		conns += READ_ONCE(lgr->nr_conns);
-	}
-	if (nla_put_u8(skb, SMC_NLA_SYS_DRAIN, smc_policy_is_draining()) ||
-	    nla_put_u32(skb, SMC_NLA_SYS_GROUPS, groups) ||
-	    nla_put_u32(skb, SMC_NLA_SYS_CONNS, conns))
-		return -EMSGSIZE;
-	return 0;
-}
-
-static int smc_netlink_put_sys_info(struct sk_buff *skb, const struct netlink_callback *cb)
-{
-	struct nlattr *nest = nla_nest_start(skb, SMC_GEN_SYS_INFO);
-
-	if (!nest ||
-	    nla_put_u8(skb, SMC_NLA_SYS_VER, SMC_CLC_V2) ||
-	    nla_put_u8(skb, SMC_NLA_SYS_REL, SMC_NEGO_RELEASE) ||
-	    nla_put_u8(skb, SMC_NLA_SYS_IS_ISM_V2, 0) ||
-	    smc_netlink_put_host(skb) ||
-	    nla_put_u8(skb, SMC_NLA_SYS_IS_SMCR_V2, 1) ||
-	    nla_put_string(skb, SMC_NLA_SYS_MODULE, smc_netlink_version()) ||
-	    (netlink_capable(cb->skb, CAP_NET_ADMIN) && smc_netlink_put_use(skb)))
-		return -EMSGSIZE;
-	nla_nest_end(skb, nest);
-	return 0;
-}
-
-/* There is nothing of SMC-D. */
-static int smc_netlink_dump_nothing(struct sk_buff *skb, struct netlink_callback *cb)
-{
-	return skb->len;
-}
-
-/* Exactly one message; for the system EID it is empty. */
-static int smc_netlink_dump_one(struct sk_buff *skb, struct netlink_callback *cb)
-{
-	struct genlmsghdr *req = nlmsg_data(cb->nlh);
-	struct net *net = sock_net(skb->sk);
-	void *head;
-
-	if (cb->args[0])
-		return skb->len;
-	head = smc_netlink_begin(skb, cb, req->cmd);
-	if (!head)
-		return -EMSGSIZE;
-	if ((req->cmd == SMC_NETLINK_GET_SYS_INFO && smc_netlink_put_sys_info(skb, cb)) ||
-	    (req->cmd == SMC_NETLINK_DUMP_HS_LIMITATION &&
-	     nla_put_u8(skb, SMC_NLA_HS_LIMITATION_ENABLED,
-			READ_ONCE(smc_net(net)->set.limit_smc_hs)))) {
-		genlmsg_cancel(skb, head);
-		return -EMSGSIZE;
-	}
-	genlmsg_end(skb, head);
-	cb->args[0] = 1;
-	return skb->len;
-}
-
 static int smc_netlink_enable_seid(struct sk_buff *skb, struct genl_info *info)
 {
 	return -EOPNOTSUPP;
@@ -208,30 +94,197 @@ static int smc_netlink_disable_hs_limitation(struct sk_buff *skb, struct genl_in
 	return 0;
 }
 
-static int (* const smc_netlink_dumps[])(struct sk_buff *skb, struct netlink_callback *cb) = {
-	[SMC_NETLINK_GET_SYS_INFO]	 = smc_netlink_dump_one,
-	[SMC_NETLINK_GET_LGR_SMCR]	 = smc_netlink_dump_lgr,
-	[SMC_NETLINK_GET_LINK_SMCR]	 = smc_netlink_dump_link,
-	[SMC_NETLINK_GET_LGR_SMCD]	 = smc_netlink_dump_nothing,
-	[SMC_NETLINK_GET_DEV_SMCD]	 = smc_netlink_dump_nothing,
-	[SMC_NETLINK_GET_DEV_SMCR]	 = smc_netlink_dump_dev,
-	[SMC_NETLINK_GET_STATS]		 = smc_netlink_dump_stats,
-	[SMC_NETLINK_GET_FBACK_STATS]	 = smc_netlink_dump_fback,
-	[SMC_NETLINK_DUMP_COUNTERS]	 = smc_netlink_dump_counters,
-	[SMC_NETLINK_DUMP_UEID]		 = smc_netlink_dump_ueid,
-	[SMC_NETLINK_DUMP_SEID]		 = smc_netlink_dump_one,
-	[SMC_NETLINK_DUMP_HS_LIMITATION] = smc_netlink_dump_one,
-	[SMC_NETLINK_DUMP_POLICY]	 = smc_netlink_dump_policy,
-	[SMC_NETLINK_DUMP_HISTORY]	 = smc_netlink_dump_history,
-	[SMC_NETLINK_DUMP_PEERS]	 = smc_netlink_dump_peers,
-	[SMC_NETLINK_DUMP_UNFIT]	 = smc_netlink_dump_unfit,
-};
-
-static int smc_netlink_dump(struct sk_buff *skb, struct netlink_callback *cb)
+/* Return: the index of an active link, -ENOENT without it */
+static int lgr_find_link(const struct smc_link_group *lgr, u8 num)
 {
-	const struct genlmsghdr *request = nlmsg_data(cb->nlh);
+	int i;
 
-	return smc_netlink_dumps[request->cmd](skb, cb);
+	lockdep_assert_held(&lgr->lock);
+	for (i = 0; i < SMC_LINKS_MAX; i++)
+		if (lgr->links[i] && lgr->links[i]->num == num &&
+		    lgr->links[i]->state == SMC_LINK_ACTIVE)
+			return i;
+	return -ENOENT;
+}
+
+static int lgr_end(struct smc_link_group *lgr, const struct nlattr *link)
+{
+	int i;
+
+	if (!link) {
+		smc_llc_end_group(lgr, SMC_LLC_DELETE_OPERATOR, true);
+		return 0;
+	}
+	guard(mutex)(&lgr->lock);
+	i = lgr_find_link(lgr, nla_get_u8(link));
+	if (i < 0)
+		return i;
+	smc_llc_give_up_link(lgr, i);
+	return 0;
+}
+
+/*
+ * End a link, or a group with its connections. The peer is notified, and connections of a link
+ * move to other links. Nothing waits for them: a client stops the queue once its response to
+ * DELETE LINK is sent, and data in flight is sent again on another link, so nothing is lost.
+ * Connections of the last link are reset. RFC 7609 3.5.4, 3.5.5.1.3, 3.5.5.1.4 (LGT-03, DELL-01).
+ */
+static int smc_netlink_end_link(struct sk_buff *skb, struct genl_info *info)
+{
+	const struct nlattr *id = info->attrs[SMC_NLA_LINK_LGR_ID];
+	struct smc_link_group *lgr = NULL;
+	int rc = -ENOENT;
+
+	if (!id) {
+		GENL_SET_ERR_MSG(info, "a group has a number");
+		return -EINVAL;
+	}
+	while ((lgr = smc_lgr_next(genl_info_net(info), lgr, 0)))
+		if (lgr->id == nla_get_u32(id) && READ_ONCE(lgr->state) == SMC_LGR_ACTIVE)
+			break;
+	if (lgr) {
+		rc = lgr_end(lgr, info->attrs[SMC_NLA_LINK_ID]);
+		smc_lgr_put(lgr);
+	}
+	return rc;
+}
+
+/* Prefixes longer than the address are refused. */
+#define POLICY_PREFIX_MAX	(8 * SMC_POLICY_ADDR_LEN)
+
+/* The policy of requests has these limits. */
+static_assert(SMC_POLICY_TCP == 1);
+static_assert(POLICY_PREFIX_MAX == 128);
+
+static int policy_read_ports(struct genl_info *info, struct smc_policy_rule *rule)
+{
+	const struct nlattr *first = info->attrs[SMC_NLA_POLICY_PORT_FIRST];
+	const struct nlattr *last = info->attrs[SMC_NLA_POLICY_PORT_LAST];
+
+	rule->port_first = first ? nla_get_u16(first) : 0;
+	rule->port_last = last ? nla_get_u16(last) : first ? rule->port_first : U16_MAX;
+	if (rule->port_first <= rule->port_last)
+		return 0;
+	NL_SET_ERR_MSG_ATTR(info->extack, last, "the last port is lower than the first");
+	return -EINVAL;
+}
+
+static int policy_read_peer(struct genl_info *info, struct smc_policy_rule *rule)
+{
+	const struct nlattr *peer = info->attrs[SMC_NLA_POLICY_PEER_ADDR];
+	const struct nlattr *prefix = info->attrs[SMC_NLA_POLICY_PREFIX];
+
+	if (!peer && prefix) {
+		NL_SET_ERR_MSG_ATTR(info->extack, prefix, "a prefix length needs an address");
+		return -EINVAL;
+	}
+	if (!peer)
+		return 0;
+	memcpy(rule->peer, nla_data(peer), sizeof(rule->peer));
+	rule->prefix = prefix ? nla_get_u8(prefix) : POLICY_PREFIX_MAX;
+	smc_policy_rule_mask(rule);
+	return 0;
+}
+
+static int policy_read_owner(struct sk_buff *skb, struct genl_info *info,
+			     struct smc_policy_rule *rule)
+{
+	const struct nlattr *cgroup = info->attrs[SMC_NLA_POLICY_CGROUP];
+	const struct nlattr *attr = info->attrs[SMC_NLA_POLICY_UID];
+	kuid_t uid;
+
+	rule->cgroup = cgroup ? nla_get_u64(cgroup) : 0;
+	if (!attr)
+		return 0;
+	uid = make_kuid(sk_user_ns(NETLINK_CB(skb).sk), nla_get_u32(attr));
+	if (!uid_valid(uid)) {
+		NL_SET_ERR_MSG_ATTR(info->extack, attr, "no such user in this user namespace");
+		return -EINVAL;
+	}
+	rule->has_uid = true;
+	rule->uid = __kuid_val(uid);
+	return 0;
+}
+
+static int policy_read(struct sk_buff *skb, struct genl_info *info, struct smc_policy_rule *rule)
+{
+	const struct nlattr *action = info->attrs[SMC_NLA_POLICY_ACTION];
+	const struct nlattr *role = info->attrs[SMC_NLA_POLICY_ROLE];
+
+	memset(rule, 0, sizeof(*rule));
+	if (!action) {
+		GENL_SET_ERR_MSG(info, "a rule needs an action");
+		return -EINVAL;
+	}
+	rule->action = nla_get_u8(action);
+	rule->sides = SMC_POLICY_BOTH;
+	if (role)
+		rule->sides = nla_get_u8(role) ? SMC_POLICY_LISTEN : SMC_POLICY_CONNECT;
+	return policy_read_ports(info, rule) ?: policy_read_peer(info, rule) ?:
+	       policy_read_owner(skb, info, rule);
+}
+
+static int smc_netlink_add_policy(struct sk_buff *skb, struct genl_info *info)
+{
+	const struct nlattr *before = info->attrs[SMC_NLA_POLICY_BEFORE];
+	struct smc_policy_rule rule;
+	int rc;
+
+	rc = policy_read(skb, info, &rule);
+	if (rc)
+		return rc;
+	rc = smc_policy_add(genl_info_net(info), &rule, before ? nla_get_u32(before) : 0);
+	if (rc == -EEXIST)
+		GENL_SET_ERR_MSG(info, "a rule says the same already");
+	else if (rc == -ENOENT)
+		GENL_SET_ERR_MSG(info, "there is no rule to precede");
+	else if (rc == -ENOSPC)
+		GENL_SET_ERR_MSG(info, "a network namespace has 256 rules at most");
+	return rc;
+}
+
+static int smc_netlink_del_policy(struct sk_buff *skb, struct genl_info *info)
+{
+	const struct nlattr *id = info->attrs[SMC_NLA_POLICY_ID];
+	int rc;
+
+	if (!id) {
+		GENL_SET_ERR_MSG(info, "the rule is named by its id");
+		return -EINVAL;
+	}
+	rc = smc_policy_remove(genl_info_net(info), nla_get_u32(id));
+	if (rc == -ENOENT)
+		GENL_SET_ERR_MSG(info, "there is no rule with this id");
+	return rc;
+}
+
+static int smc_netlink_flush_policy(struct sk_buff *skb, struct genl_info *info)
+{
+	smc_policy_flush(genl_info_net(info));
+	return 0;
+}
+
+static int smc_netlink_forget_peer(struct sk_buff *skb, struct genl_info *info)
+{
+	const struct nlattr *addr = info->attrs[SMC_NLA_EVENT_PEER_ADDR];
+	const struct nlattr *port = info->attrs[SMC_NLA_EVENT_PEER_PORT];
+	struct in6_addr peer;
+
+	if (!addr) {
+		GENL_SET_ERR_MSG(info, "a host is named by its address");
+		return -EINVAL;
+	}
+	peer = nla_get_in6_addr(addr);
+	if (smc_peer_clear(genl_info_net(info), &peer, port ? nla_get_u16(port) : 0))
+		return 0;
+	GENL_SET_ERR_MSG(info, "nothing is remembered of that");
+	return -ENOENT;
+}
+
+static int smc_netlink_flush_peers(struct sk_buff *skb, struct genl_info *info)
+{
+	smc_peer_clear(genl_info_net(info), NULL, 0);
+	return 0;
 }
 
 /* what calls the functions above */

@@ -12,6 +12,5 @@ int smc_netlink_put_lgr(struct sk_buff *skb, struct smc_link_group *lgr, bool ha
 int smc_netlink_put_link(struct sk_buff *skb, const struct smc_link *link);
 int smc_netlink_dump_lgr(struct sk_buff *skb, struct netlink_callback *cb);
 int smc_netlink_dump_link(struct sk_buff *skb, struct netlink_callback *cb);
-int smc_netlink_end_link(struct sk_buff *skb, struct genl_info *info);
 
 #endif /* SMC_NETLINK_LGR_H */

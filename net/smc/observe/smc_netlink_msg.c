@@ -41,6 +41,38 @@ void *smc_netlink_begin(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd
 }
 
 /**
+ * smc_netlink_dump_each() - fill the answer with a message for each object
+ * @skb: the answer
+ * @cb: the dump
+ * @visit: adds the next object
+ *
+ * Context: Process context.
+ * Return: bytes in @skb, 0 at the end, or -EMSGSIZE if not even one message has room.
+ */
+int smc_netlink_dump_each(struct sk_buff *skb, struct netlink_callback *cb,
+			  smc_netlink_visit *visit)
+{
+	const struct genlmsghdr *request = nlmsg_data(cb->nlh);
+	struct smc_netlink_cursor *at = smc_netlink_cursor(cb);
+	int rc;
+
+	do {
+		void *head = smc_netlink_begin(skb, cb, request->cmd);
+		u64 next = at->serial;
+
+		rc = head ? visit(skb, cb, &next) : -EMSGSIZE;
+		if (rc > 0) {
+			genl_dump_check_consistent(cb, head);
+			genlmsg_end(skb, head);
+			at->serial = next;
+		} else if (head) {
+			genlmsg_cancel(skb, head);
+		}
+	} while (rc > 0);
+	return skb->len ?: rc;
+}
+
+/**
  * smc_netlink_put_uint() - add a number that has four bytes, or eight if it needs them
  * @skb: the message
  * @type: of the attribute

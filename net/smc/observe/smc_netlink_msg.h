@@ -11,9 +11,9 @@
 
 /**
  * struct smc_netlink_cursor - where a dump continues; zero at first
- * @serial: of the last object that is completely in the answer
+ * @serial: position behind what is completely in the answer; of groups the serial of the last one
  * @part_of: serial of an object that is partly in the answer, or 0
- * @part: next part of that, or next entry of a table
+ * @part: next part of that
  */
 struct smc_netlink_cursor {
 	u64 serial;
@@ -28,6 +28,14 @@ static inline struct smc_netlink_cursor *smc_netlink_cursor(struct netlink_callb
 	return (struct smc_netlink_cursor *)cb->ctx;
 }
 
+/*
+ * Adds the next object at position @at of a dump to a message, and moves the position. Returns 1,
+ * 0 if there is no further object, or -EMSGSIZE; what it added without 1 is removed.
+ */
+typedef int smc_netlink_visit(struct sk_buff *skb, struct netlink_callback *cb, u64 *at);
+
+int smc_netlink_dump_each(struct sk_buff *skb, struct netlink_callback *cb,
+			  smc_netlink_visit *visit);
 void *smc_netlink_begin(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd);
 int smc_netlink_put_uint(struct sk_buff *skb, int type, u64 value);
 int smc_netlink_put_padded(struct sk_buff *skb, int type, const u8 *text, unsigned int len);

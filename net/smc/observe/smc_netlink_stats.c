@@ -83,44 +83,28 @@ static u64 stats_get_fallback(const struct net *net, bool is_server, enum smc_re
 	return sum;
 }
 
-static int counter_put_msg(struct sk_buff *skb, struct netlink_callback *cb, enum smc_stat id)
-{
-	void *head = smc_netlink_begin(skb, cb, SMC_NETLINK_DUMP_COUNTERS);
-	struct nlattr *nest;
-
-	if (!head)
-		return -EMSGSIZE;
-	nest = nla_nest_start(skb, SMC_GEN_COUNTER);
-	if (!nest || nla_put_string(skb, SMC_NLA_COUNTER_NAME, stats_names[id]) ||
-	    nla_put_u64_64bit(skb, SMC_NLA_COUNTER_VALUE, stats_get(sock_net(skb->sk), id),
-			      SMC_NLA_COUNTER_PAD)) {
-		genlmsg_cancel(skb, head);
-		return -EMSGSIZE;
-	}
-	nla_nest_end(skb, nest);
-	genlmsg_end(skb, head);
-	return 0;
-}
-
 /**
- * smc_netlink_dump_counters() - SMC_NETLINK_DUMP_COUNTERS: a message for each counter
- * @skb: the answer
+ * smc_netlink_put_counter() - add the next counter, by its name
+ * @skb: the message
  * @cb: the dump
+ * @at: its position
  *
  * Context: Process context.
- * Return: bytes in @skb, 0 at the end, or -EMSGSIZE if not even one message has room.
+ * Return: as smc_netlink_visit.
  */
-int smc_netlink_dump_counters(struct sk_buff *skb, struct netlink_callback *cb)
+int smc_netlink_put_counter(struct sk_buff *skb, struct netlink_callback *cb, u64 *at)
 {
-	unsigned int *id = &smc_netlink_cursor(cb)->part;
-	int rc = 0;
+	struct nlattr *nest = nla_nest_start(skb, SMC_GEN_COUNTER);
+	unsigned int id = (*at)++;
 
-	for (; *id < SMC_STAT_NR; ++*id) {
-		rc = counter_put_msg(skb, cb, *id);
-		if (rc)
-			break;
-	}
-	return skb->len ?: rc;
+	if (id >= SMC_STAT_NR)
+		return 0;
+	if (!nest || nla_put_string(skb, SMC_NLA_COUNTER_NAME, stats_names[id]) ||
+	    nla_put_u64_64bit(skb, SMC_NLA_COUNTER_VALUE, stats_get(sock_net(skb->sk), id),
+			      SMC_NLA_COUNTER_PAD))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 1;
 }
 
 static int stats_put(struct sk_buff *skb, int type, u64 value)
@@ -219,43 +203,28 @@ static int stats_put_tech(struct sk_buff *skb, const struct net *net)
 	return 0;
 }
 
-static int stats_put_all(struct sk_buff *skb, const struct net *net)
+/**
+ * smc_netlink_put_stats() - add all counters as deployed tools have them
+ * @skb: the message
+ * @cb: the dump
+ * @at: its position
+ *
+ * Context: Process context.
+ * Return: as smc_netlink_visit.
+ */
+int smc_netlink_put_stats(struct sk_buff *skb, struct netlink_callback *cb, u64 *at)
 {
 	struct nlattr *nest = nla_nest_start(skb, SMC_GEN_STATS);
+	const struct net *net = sock_net(skb->sk);
 
+	if ((*at)++)
+		return 0;
 	if (!nest || stats_put_tech(skb, net) ||
 	    stats_put_one(skb, net, SMC_NLA_STATS_CLNT_HS_ERR_CNT, SMC_STAT_CLIENT_FAILED) ||
 	    stats_put_one(skb, net, SMC_NLA_STATS_SRV_HS_ERR_CNT, SMC_STAT_SERVER_FAILED))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
-	return 0;
-}
-
-/**
- * smc_netlink_dump_stats() - SMC_NETLINK_GET_STATS: one message
- * @skb: the answer
- * @cb: the dump
- *
- * Context: Process context.
- * Return: bytes in @skb, 0 at the end, or -EMSGSIZE if the message has no room.
- */
-int smc_netlink_dump_stats(struct sk_buff *skb, struct netlink_callback *cb)
-{
-	struct smc_netlink_cursor *at = smc_netlink_cursor(cb);
-	void *head;
-
-	if (at->part)
-		return skb->len;
-	head = smc_netlink_begin(skb, cb, SMC_NETLINK_GET_STATS);
-	if (!head)
-		return -EMSGSIZE;
-	if (stats_put_all(skb, sock_net(skb->sk))) {
-		genlmsg_cancel(skb, head);
-		return -EMSGSIZE;
-	}
-	genlmsg_end(skb, head);
-	at->part = 1;
-	return skb->len;
+	return 1;
 }
 
 static u64 fback_total(const struct net *net, bool is_server)
@@ -290,50 +259,33 @@ static int fback_put_reason(struct sk_buff *skb, bool is_server, enum smc_reason
 	return 0;
 }
 
-/* The first message of a dump also has the sums. */
-static int fback_put_msg(struct sk_buff *skb, struct netlink_callback *cb, const struct net *net,
-			 unsigned int place, u64 nr)
-{
-	bool is_first = !smc_netlink_cursor(cb)->serial;
-	struct nlattr *nest;
-	void *head;
-
-	head = smc_netlink_begin(skb, cb, SMC_NETLINK_GET_FBACK_STATS);
-	if (!head)
-		return -EMSGSIZE;
-	nest = nla_nest_start(skb, SMC_GEN_FBACK_STATS);
-	if (!nest || (is_first && fback_put_totals(skb, net)) ||
-	    fback_put_reason(skb, place / SMC_REASON_NR, place % SMC_REASON_NR, nr)) {
-		genlmsg_cancel(skb, head);
-		return -EMSGSIZE;
-	}
-	nla_nest_end(skb, nest);
-	genlmsg_end(skb, head);
-	smc_netlink_cursor(cb)->serial = 1;
-	return 0;
-}
-
 /**
- * smc_netlink_dump_fback() - SMC_NETLINK_GET_FBACK_STATS: a message for each side and reason
- * @skb: the answer
+ * smc_netlink_put_fback() - add the next side and reason that made connections TCP
+ * @skb: the message
  * @cb: the dump
+ * @at: its position
+ *
+ * The first message of a dump also has the sums.
  *
  * Context: Process context.
- * Return: bytes in @skb, 0 at the end, or -EMSGSIZE if not even one message has room.
+ * Return: as smc_netlink_visit.
  */
-int smc_netlink_dump_fback(struct sk_buff *skb, struct netlink_callback *cb)
+int smc_netlink_put_fback(struct sk_buff *skb, struct netlink_callback *cb, u64 *at)
 {
-	unsigned int *place = &smc_netlink_cursor(cb)->part;
-	struct net *net = sock_net(skb->sk);
-	int rc = 0;
-	u64 nr;
+	struct nlattr *nest = nla_nest_start(skb, SMC_GEN_FBACK_STATS);
+	const struct net *net = sock_net(skb->sk);
+	bool is_first = !*at;
+	u64 nr = 0;
 
-	for (; *place < 2 * SMC_REASON_NR; ++*place) {
-		nr = stats_get_fallback(net, *place / SMC_REASON_NR, *place % SMC_REASON_NR);
-		if (nr)
-			rc = fback_put_msg(skb, cb, net, *place, nr);
-		if (rc)
-			break;
+	while (!nr && *at < 2 * SMC_REASON_NR) {
+		nr = stats_get_fallback(net, *at / SMC_REASON_NR, *at % SMC_REASON_NR);
+		++*at;
 	}
-	return skb->len ?: rc;
+	if (!nr)
+		return 0;
+	if (!nest || (is_first && fback_put_totals(skb, net)) ||
+	    fback_put_reason(skb, (*at - 1) / SMC_REASON_NR, (*at - 1) % SMC_REASON_NR, nr))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 1;
 }

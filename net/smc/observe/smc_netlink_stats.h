@@ -3,11 +3,13 @@
 #ifndef SMC_NETLINK_STATS_H
 #define SMC_NETLINK_STATS_H
 
+#include <linux/types.h>
+
 struct netlink_callback;
 struct sk_buff;
 
-int smc_netlink_dump_stats(struct sk_buff *skb, struct netlink_callback *cb);
-int smc_netlink_dump_counters(struct sk_buff *skb, struct netlink_callback *cb);
-int smc_netlink_dump_fback(struct sk_buff *skb, struct netlink_callback *cb);
+int smc_netlink_put_counter(struct sk_buff *skb, struct netlink_callback *cb, u64 *at);
+int smc_netlink_put_stats(struct sk_buff *skb, struct netlink_callback *cb, u64 *at);
+int smc_netlink_put_fback(struct sk_buff *skb, struct netlink_callback *cb, u64 *at);
 
 #endif /* SMC_NETLINK_STATS_H */

@@ -226,6 +226,21 @@ static void nl_note(struct kunit *test, const struct nlmsghdr *nlh)
 	lab->nr_links++;
 }
 
+static int nl_dump_stats(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return smc_netlink_dump_each(skb, cb, smc_netlink_put_stats);
+}
+
+static int nl_dump_counters(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return smc_netlink_dump_each(skb, cb, smc_netlink_put_counter);
+}
+
+static int nl_dump_fback(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return smc_netlink_dump_each(skb, cb, smc_netlink_put_fback);
+}
+
 /* Read the next part. Return: what the dump returned. */
 static int nl_read(struct kunit *test, int (*dump)(struct sk_buff *, struct netlink_callback *),
 		   void (*note)(struct kunit *, const struct nlmsghdr *))
@@ -336,7 +351,7 @@ static void without_room_for_one_message_a_dump_fails(struct kunit *test)
 	nl_restart(lab, 200);
 	KUNIT_EXPECT_EQ(test, nl_read(test, smc_netlink_dump_lgr, nl_note), -EMSGSIZE);
 	nl_restart(lab, 200);
-	KUNIT_EXPECT_EQ(test, nl_read(test, smc_netlink_dump_stats, nl_note), -EMSGSIZE);
+	KUNIT_EXPECT_EQ(test, nl_read(test, nl_dump_stats, nl_note), -EMSGSIZE);
 }
 
 /* The nest of a group in a message of its own. */
@@ -451,7 +466,7 @@ static void counters_are_shown_by_name(struct kunit *test)
 	nl_urgent = 0;
 	nl_restart(lab, NL_SMALL);
 	do {
-		rc = nl_read(test, smc_netlink_dump_counters, nl_note_counter);
+		rc = nl_read(test, nl_dump_counters, nl_note_counter);
 		KUNIT_ASSERT_GE(test, rc, 0);
 	} while (rc);
 	KUNIT_EXPECT_GT(test, lab->nr_parts, 2);
@@ -474,7 +489,7 @@ static void reasons_are_counted_at_both_sides_and_beyond_16_bits(struct kunit *t
 	nl_nr_reasons = 0;
 	nl_restart(lab, NL_SMALL);
 	do {
-		rc = nl_read(test, smc_netlink_dump_fback, nl_note_reason);
+		rc = nl_read(test, nl_dump_fback, nl_note_reason);
 		KUNIT_ASSERT_GE(test, rc, 0);
 	} while (rc);
 	KUNIT_EXPECT_GT(test, lab->nr_parts, 2);
@@ -486,7 +501,7 @@ static void reasons_are_counted_at_both_sides_and_beyond_16_bits(struct kunit *t
 	KUNIT_EXPECT_EQ(test, nl_one, 1);
 	KUNIT_EXPECT_EQ(test, nl_capped, 1);
 	nl_restart(lab, 300);
-	KUNIT_EXPECT_GT(test, nl_read(test, smc_netlink_dump_fback, nl_note_reason), 0);
+	KUNIT_EXPECT_GT(test, nl_read(test, nl_dump_fback, nl_note_reason), 0);
 	KUNIT_EXPECT_EQ(test, nl_one, 70000);
 	KUNIT_EXPECT_EQ(test, nl_capped, U16_MAX);
 }
