@@ -128,8 +128,10 @@ def tried(w, family, body, flags, **kw):
     w.send(family, body, REQUEST | flags, **kw)
     for kind, data in w.read():
         if kind == tried.generic:
-            smcnl.decode(data[4:], smcnl.TOP if data[0] in range(1, 9) else
-                         {1: "raw", 2: "raw"}, f"command {data[0]}")
+            # these have no nest
+            spec = dict.fromkeys(range(1, 13), "raw") if data[0] in (9, 13, 16, POLICY) else \
+                smcnl.TOP
+            smcnl.decode(data[4:], spec, f"command {data[0]}")
 
 
 def matrix(w, name, rnd, share):
