@@ -27,8 +27,10 @@ enum smc_decline smc_hs_may_offer(struct smc_sock *smc, const struct sockaddr *a
 				  const struct in6_addr *peer)
 {
 	struct net *net = sock_net(smc->sk);
-	enum smc_decline reason = smc_path_reach(smc->sk, addr);
+	enum smc_decline reason;
 
+	sock_owned_by_me(smc->sk);
+	reason = smc_path_reach(smc->sk, addr);
 	if (reason != SMC_DECLINE_NONE)
 		return reason;
 	reason = smc_peer_recall(net, peer, true, &smc->memory_age_ms);
