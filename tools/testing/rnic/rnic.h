@@ -12,11 +12,11 @@
 #include <linux/debugfs.h>
 #include <linux/hrtimer.h>
 #include <linux/interrupt.h>
+#include <linux/iommu.h>
 #include <linux/irq_work.h>
 #include <linux/mutex.h>
 #include <linux/netdevice.h>
 #include <linux/netfilter.h>
-#include <linux/platform_device.h>
 #include <linux/skbuff.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
@@ -148,7 +148,8 @@ struct rnic_dev {
 	struct ib_device ib;		/* what the core knows */
 	const struct rnic_profile *profile;	/* limits and habits */
 	struct net_device *netdev;	/* the port; referenced */
-	struct platform_device *pdev;	/* the device of its DMA */
+	struct device *device;		/* the device of its DMA */
+	struct iommu_domain *domain;	/* translates its addresses; NULL without an IOMMU */
 	struct nf_hook_ops hook;	/* takes the packets of RoCE */
 	struct notifier_block netdev_nb;	/* notifier of @netdev */
 	struct task_struct *engine;	/* the thread that executes everything */
@@ -401,7 +402,8 @@ const struct rnic_profile *rnic_profile_find(const char *name);
 /* rnic_dma.c */
 void rnic_dma_init(struct rnic_dma *dma);
 void rnic_dma_check_empty(struct rnic_dev *dev);
-int rnic_dma_attach(struct rnic_dev *dev, bool is_bounce);
+int rnic_dma_attach(struct rnic_dev *dev, const char *dma);
+void rnic_dma_detach(struct rnic_dev *dev);
 int rnic_dma_access(struct rnic_dev *dev, u64 addr, void *buf, u32 len, bool write);
 bool rnic_dma_pin(struct rnic_dev *dev, u64 addr, int by);
 

@@ -6,9 +6,14 @@
  * Each mapped page has a shadow, which is all that the device reads and writes. Syncs copy
  * between the shadow and the memory of the CPU, in the direction that they name. So what is not
  * synced is not seen, and what lies outside of a mapping does not exist.
+ *
+ * With an IOMMU the device is a PCI function of the machine, and the operations are the kernel's.
+ * Each access is translated as the IOMMU does it.
  */
 #include <linux/dma-direct.h>
 #include <linux/dma-map-ops.h>
+#include <linux/pci.h>
+#include <linux/platform_device.h>
 #include <linux/scatterlist.h>
 #include <linux/slab.h>
 
@@ -374,29 +379,97 @@ void rnic_dma_init(struct rnic_dma *dma)
 	dma->next = 1UL << (46 - PAGE_SHIFT);
 }
 
+enum {
+	/* the teaching device of QEMU, which no driver takes */
+	EDU_VENDOR = 0x1234,
+	EDU_DEVICE = 0x11e8,
+};
+
+static int attach_pci(struct rnic_dev *dev)
+{
+	struct pci_dev *pci = NULL;
+
+	do {
+		pci = pci_get_device(EDU_VENDOR, EDU_DEVICE, pci);
+		if (!pci)
+			return -ENODEV;
+	} while (dma_owner(&pci->dev));
+	dev->device = &pci->dev;
+	dev->domain = iommu_get_domain_for_dev(dev->device);
+	if (dev->domain && dev->domain->type & __IOMMU_DOMAIN_PAGING)
+		return 0;
+	pci_dev_put(pci);
+	return -EOPNOTSUPP;
+}
+
+static int attach_platform(struct rnic_dev *dev)
+{
+	struct platform_device *pdev;
+
+	pdev = platform_device_register_simple("rnic", PLATFORM_DEVID_AUTO, NULL, 0);
+	if (IS_ERR(pdev))
+		return PTR_ERR(pdev);
+	dev->device = &pdev->dev;
+	return 0;
+}
+
+static int attach_bounce(struct rnic_dev *dev)
+{
+#ifdef CONFIG_ARCH_HAS_DMA_OPS
+	int rc = attach_platform(dev);
+
+	if (!rc)
+		set_dma_ops(dev->device, &rnic_dma_ops);
+	dev->is_bounce = !rc;
+	return rc;
+#else
+	return -EOPNOTSUPP;
+#endif
+}
+
 /**
- * rnic_dma_attach() - give the device of @dev its DMA operations
- * @dev: device with its platform device
- * @is_bounce: those of the model, not the kernel's own
+ * rnic_dma_attach() - give @dev a device for its DMA
+ * @dev: device
+ * @dma: "bounce", operations of the model; "direct", those of the kernel; "iommu", those of the
+ *	kernel for a PCI function behind an IOMMU
  *
  * Context: Process context.
- * Return: 0, or -EOPNOTSUPP if the kernel allows no operations of a module.
+ * Return: 0; -EOPNOTSUPP if the kernel allows no operations of a module, or has no IOMMU; -ENODEV
+ *	without a PCI function; -EINVAL or another negative errno.
  */
-int rnic_dma_attach(struct rnic_dev *dev, bool is_bounce)
+int rnic_dma_attach(struct rnic_dev *dev, const char *dma)
 {
-	struct device *device = &dev->pdev->dev;
+	int rc = -EINVAL;
 
-	dev_set_drvdata(device, dev);
-	dev->is_bounce = is_bounce;
-	if (is_bounce) {
-#ifdef CONFIG_ARCH_HAS_DMA_OPS
-		set_dma_ops(device, &rnic_dma_ops);
-#else
-		return -EOPNOTSUPP;
-#endif
-	}
-	dma_set_max_seg_size(device, UINT_MAX);
-	return dma_coerce_mask_and_coherent(device, DMA_BIT_MASK(64));
+	if (!strcmp(dma, "bounce"))
+		rc = attach_bounce(dev);
+	else if (!strcmp(dma, "direct"))
+		rc = attach_platform(dev);
+	else if (!strcmp(dma, "iommu"))
+		rc = attach_pci(dev);
+	if (rc)
+		return rc;
+	dev_set_drvdata(dev->device, dev);
+	dma_set_max_seg_size(dev->device, UINT_MAX);
+	rc = dma_coerce_mask_and_coherent(dev->device, DMA_BIT_MASK(64));
+	if (rc)
+		rnic_dma_detach(dev);
+	return rc;
+}
+
+/**
+ * rnic_dma_detach() - give back what rnic_dma_attach() took
+ * @dev: device
+ *
+ * Context: Process context.
+ */
+void rnic_dma_detach(struct rnic_dev *dev)
+{
+	dev_set_drvdata(dev->device, NULL);
+	if (dev->domain)
+		pci_dev_put(to_pci_dev(dev->device));
+	else
+		platform_device_unregister(to_platform_device(dev->device));
 }
 
 /**
@@ -447,7 +520,8 @@ static int access_page(struct rnic_dev *dev, u64 addr, void *buf, u32 len, bool 
 static int access_direct(struct rnic_dev *dev, u64 addr, void *buf, u32 len, bool write)
 {
 	u32 n = min_t(u32, len, PAGE_SIZE - offset_in_page(addr));
-	phys_addr_t phys = dma_to_phys(&dev->pdev->dev, addr);
+	phys_addr_t phys = dev->domain ? iommu_iova_to_phys(dev->domain, addr) :
+					 dma_to_phys(dev->device, addr);
 
 	if (phys < PAGE_SIZE || !pfn_valid(PHYS_PFN(phys))) {
 		rnic_violation(dev, "access of the device to %llx, which is no memory", addr);

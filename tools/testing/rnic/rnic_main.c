@@ -19,14 +19,13 @@ MODULE_PARM_DESC(profile, "kind of adapter: mlx5, mlx4, bnxt_re, irdma, erdma, h
 
 static char *dma = "bounce";
 module_param(dma, charp, 0444);
-MODULE_PARM_DESC(dma, "bounce: memory of its own, with checks; direct: the kernel's DMA");
+MODULE_PARM_DESC(dma, "bounce: memory of its own; direct: the kernel's DMA; iommu: behind one");
 
 static char *type = "rnic";
 module_param(type, charp, 0444);
 MODULE_PARM_DESC(type, "name of the type for \"rdma link add\"");
 
 static const struct rnic_profile *the_profile;
-static bool is_bounce;
 static struct dentry *debug_dir;
 
 /* Violations found, and those that the self-test expected; it alone sets is_expected. */
@@ -261,7 +260,7 @@ static void tear_down(struct rnic_dev *dev)
 	rnic_wire_close(dev);
 	rnic_engine_stop(dev);
 	check_empty(dev);
-	platform_device_unregister(dev->pdev);
+	rnic_dma_detach(dev);
 	dev_put(dev->netdev);
 }
 
@@ -495,15 +494,12 @@ static int set_up(struct rnic_dev *dev)
 {
 	int rc;
 
-	dev->pdev = platform_device_register_simple("rnic", PLATFORM_DEVID_AUTO, NULL, 0);
-	if (IS_ERR(dev->pdev))
-		return PTR_ERR(dev->pdev);
-	rc = rnic_dma_attach(dev, is_bounce);
+	rc = rnic_dma_attach(dev, dma);
 	if (rc)
-		goto out_pdev;
+		return rc;
 	rc = rnic_engine_start(dev);
 	if (rc)
-		goto out_pdev;
+		goto out_dma;
 	rc = rnic_wire_open(dev);
 	if (rc)
 		goto out_engine;
@@ -516,8 +512,8 @@ out_wire:
 	rnic_wire_close(dev);
 out_engine:
 	rnic_engine_stop(dev);
-out_pdev:
-	platform_device_unregister(dev->pdev);
+out_dma:
+	rnic_dma_detach(dev);
 	return rc;
 }
 
@@ -569,7 +565,7 @@ static int rnic_newlink(const char *name, struct net_device *netdev)
 	dev->dir = debugfs_create_dir(name, debug_dir);
 	debugfs_create_file("fault", 0200, dev->dir, dev, &fault_fops);
 	debugfs_create_file("state", 0400, dev->dir, dev, &state_fops);
-	rc = ib_register_device(&dev->ib, name, &dev->pdev->dev);
+	rc = ib_register_device(&dev->ib, name, dev->device);
 out:
 	if (rc)
 		ib_dealloc_device(&dev->ib);
@@ -583,8 +579,7 @@ static struct rdma_link_ops rnic_link_ops = {
 static int __init rnic_init(void)
 {
 	the_profile = rnic_profile_find(profile);
-	is_bounce = !strcmp(dma, "bounce");
-	if (!the_profile || (!is_bounce && strcmp(dma, "direct")))
+	if (!the_profile)
 		return -EINVAL;
 	debug_dir = debugfs_create_dir("rnic", NULL);
 	debugfs_create_file_unsafe("violations", 0400, debug_dir, NULL, &violations_fops);

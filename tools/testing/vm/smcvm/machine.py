@@ -144,7 +144,7 @@ class Machine:
 
     def __init__(self, name, number, kern, relay, rundir, vcpus=1, nics=1, accel="tcg",
                  plugin=None, cx16=False, limit=LIMIT, lean=False, root=None,
-                 words=""):
+                 words="", devices=()):
         self.name = name
         self.number = number
         self.kernel = kern
@@ -159,6 +159,7 @@ class Machine:
         self.lean = lean
         self.root = root
         self.words = words
+        self.devices = devices
         self.insns = os.path.join(rundir, f"insns-{name}")
         self.ip = f"10.43.0.{number}"
         self.ip6 = f"fd43::{number}"
@@ -222,6 +223,7 @@ class Machine:
                 "-display", "none", "-nodefaults", "-no-reboot", "-no-user-config",
                 "-serial", f"file:{self.console}",
                 "-qmp", f"unix:{self.qmp_path},server=on,wait=off",
+                *(word for device in self.devices for word in ("-device", device)),
                 "-kernel", self.kernel.image, "-initrd", self.kernel.initramfs(),
                 "-append", append,
                 "-fsdev", "local,id=root,path=/,security_model=none,readonly=on,"

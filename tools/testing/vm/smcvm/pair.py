@@ -64,6 +64,14 @@ class Pair:
         self.rnic = rnic
         if rnic and rnic.endswith(",swiotlb"):
             words += " swiotlb=force"
+        devices = []
+        if rnic and rnic.endswith(",iommu"):
+            if any(k.kind.startswith("debug") for k in kernels):
+                raise kernel.BenchError("the debug kernel has no ACPI and so finds no IOMMU")
+            words += " intel_iommu=on iommu.strict=1"
+            # first, to be there for the PCI functions that take the part of adapters; rnic_selftest
+            # needs two
+            devices = ["intel-iommu,intremap=off"] + ["edu"] * max(nics, 2)
         self.slow = max(k.slow for k in kernels)
         self.boot_time = max(k.boot_time for k in kernels)
         if vcpus > 1:
@@ -79,7 +87,7 @@ class Pair:
         self.relay = Relay(self.dir, self.limit)
         self.vms = {n: Machine(n, HOSTS[n], kernels["ab".index(n)], self.relay, self.dir,
                                vcpus, nics, self.accel, plugin, cx16, self.limit, lean,
-                               words=words)
+                               words=words, devices=devices)
                     for n in names}
         for n, vm in self.vms.items():
             setattr(self, n, vm)
