@@ -18,6 +18,7 @@
 #include <linux/netdevice.h>
 #include <linux/netfilter.h>
 #include <linux/skbuff.h>
+#include <linux/smp.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
@@ -155,6 +156,7 @@ struct rnic_dev {
 	struct task_struct *engine;	/* the thread that executes everything */
 	wait_queue_head_t wait;		/* where @engine waits */
 	atomic_t kicked;		/* @engine has work */
+	call_single_data_t doorbell;	/* wakes @engine on its CPU */
 	struct mutex lock;		/* held while @engine executes */
 	struct sk_buff_head rxq;	/* received packets */
 	struct xarray qps;		/* by number */
@@ -193,6 +195,7 @@ struct rnic_cq {
 	u8 armed;			/* 1: for the next completion; 2: a solicited one */
 	bool is_broken;			/* it has overrun */
 	struct irq_work irq;		/* event in a hard interrupt */
+	call_single_data_t remote;	/* event on rnic_irq_cpu */
 	struct tasklet_struct tasklet;	/* event in a tasklet */
 	struct work_struct work;	/* event in a work item of BH */
 	struct hrtimer timer;		/* shows completions late */
@@ -392,6 +395,7 @@ static inline u32 rnic_psn_add(u32 a, int n)
 /* rnic_main.c */
 __printf(2, 3) void rnic_violation(struct rnic_dev *dev, const char *fmt, ...);
 void rnic_expect(bool expected);
+extern int rnic_irq_cpu, rnic_engine_cpu;
 int rnic_nr_violations(bool expected);
 void rnic_verb_sleep(struct rnic_dev *dev);
 bool rnic_take(u32 *fault);

@@ -40,16 +40,8 @@ static void fire_work(struct work_struct *work)
 	call_handler(container_of(work, struct rnic_cq, work));
 }
 
-/**
- * rnic_cq_fire() - cause an event, in the context of the profile
- * @cq: CQ
- *
- * Context: Any context.
- */
-void rnic_cq_fire(struct rnic_cq *cq)
+static void fire_here(struct rnic_cq *cq)
 {
-	if (READ_ONCE(cq->dev->faults.quiet))
-		return;
 	switch (cq->dev->profile->comp) {
 	case RNIC_COMP_HARDIRQ:
 		irq_work_queue(&cq->irq);
@@ -62,6 +54,37 @@ void rnic_cq_fire(struct rnic_cq *cq)
 		queue_work(system_bh_wq, &cq->work);
 		break;
 	}
+}
+
+static void fire_remote(void *arg)
+{
+	struct rnic_cq *cq = arg;
+
+	if (cq->dev->profile->comp == RNIC_COMP_HARDIRQ)
+		call_handler(cq);
+	else
+		fire_here(cq);
+}
+
+/**
+ * rnic_cq_fire() - cause an event, in the context of the profile
+ * @cq: CQ
+ *
+ * Context: Any context.
+ */
+void rnic_cq_fire(struct rnic_cq *cq)
+{
+	int cpu;
+
+	if (READ_ONCE(cq->dev->faults.quiet))
+		return;
+	cpu = get_cpu();
+	/* if it is busy, the handler has yet to be called */
+	if (rnic_irq_cpu >= 0 && rnic_irq_cpu != cpu)
+		smp_call_function_single_async(rnic_irq_cpu, &cq->remote);
+	else
+		fire_here(cq);
+	put_cpu();
 }
 
 /* Show all completions; true if an event is due. */
@@ -248,6 +271,7 @@ int rnic_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		return -ENOMEM;
 	spin_lock_init(&cq->lock);
 	cq->irq = IRQ_WORK_INIT_HARD(fire_irq);
+	INIT_CSD(&cq->remote, fire_remote, cq);
 	tasklet_setup(&cq->tasklet, fire_tasklet);
 	INIT_WORK(&cq->work, fire_work);
 	hrtimer_init(&cq->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_HARD);
@@ -256,12 +280,19 @@ int rnic_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	return 0;
 }
 
+static void no_call(void *unused)
+{
+}
+
 int rnic_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 {
 	struct rnic_cq *cq = to_rnic_cq(ibcq);
 
 	rnic_verb_sleep(cq->dev);
 	hrtimer_cancel(&cq->timer);
+	/* calls of one CPU are made in order */
+	if (rnic_irq_cpu >= 0)
+		smp_call_function_single(rnic_irq_cpu, no_call, NULL, 1);
 	irq_work_sync(&cq->irq);
 	tasklet_kill(&cq->tasklet);
 	cancel_work_sync(&cq->work);

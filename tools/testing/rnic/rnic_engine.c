@@ -30,7 +30,21 @@ enum {
  */
 void rnic_kick(struct rnic_dev *dev)
 {
+	int cpu = get_cpu();
+
 	atomic_set(&dev->kicked, 1);
+	/* as a doorbell: waking a thread costs a CPU more than that; if busy, it has yet to wake */
+	if (rnic_engine_cpu >= 0 && rnic_engine_cpu != cpu)
+		smp_call_function_single_async(rnic_engine_cpu, &dev->doorbell);
+	else
+		wake_up(&dev->wait);
+	put_cpu();
+}
+
+static void wake_engine(void *arg)
+{
+	struct rnic_dev *dev = arg;
+
 	wake_up(&dev->wait);
 }
 
@@ -671,11 +685,19 @@ int rnic_engine_start(struct rnic_dev *dev)
 	init_waitqueue_head(&dev->wait);
 	mutex_init(&dev->lock);
 	skb_queue_head_init(&dev->rxq);
-	task = kthread_run(engine, dev, "rnic-%s", dev->netdev->name);
+	INIT_CSD(&dev->doorbell, wake_engine, dev);
+	task = kthread_create(engine, dev, "rnic-%s", dev->netdev->name);
 	if (IS_ERR(task))
 		return PTR_ERR(task);
+	if (rnic_engine_cpu >= 0)
+		kthread_bind(task, rnic_engine_cpu);
+	wake_up_process(task);
 	dev->engine = task;
 	return 0;
+}
+
+static void no_call(void *unused)
+{
 }
 
 /**
@@ -687,5 +709,8 @@ int rnic_engine_start(struct rnic_dev *dev)
 void rnic_engine_stop(struct rnic_dev *dev)
 {
 	kthread_stop(dev->engine);
+	/* calls of one CPU are made in order */
+	if (rnic_engine_cpu >= 0)
+		smp_call_function_single(rnic_engine_cpu, no_call, NULL, 1);
 	skb_queue_purge(&dev->rxq);
 }

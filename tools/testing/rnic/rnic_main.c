@@ -25,12 +25,23 @@ static char *type = "rnic";
 module_param(type, charp, 0444);
 MODULE_PARM_DESC(type, "name of the type for \"rdma link add\"");
 
+/* So that a count of instructions by CPU tells a host from its adapter; -1: any CPU. */
+int rnic_irq_cpu = -1;
+module_param_named(irq_cpu, rnic_irq_cpu, int, 0444);
+MODULE_PARM_DESC(irq_cpu, "CPU that completions interrupt");
+
+int rnic_engine_cpu = -1;
+module_param_named(engine_cpu, rnic_engine_cpu, int, 0444);
+MODULE_PARM_DESC(engine_cpu, "CPU of the threads of devices");
+
 static const struct rnic_profile *the_profile;
 static struct dentry *debug_dir;
 
-/* Violations found, and those that the self-test expected; it alone sets is_expected. */
+/* Violations found, and those that the self-test expected, or that are forgiven. */
 static atomic_t nr_found, nr_expected;
 static bool is_expected;
+module_param_named(forgive, is_expected, bool, 0644);
+MODULE_PARM_DESC(forgive, "do not report violations: they are those of somebody else's module");
 
 enum { MAX_REPORTS = 20 };
 
@@ -576,10 +587,18 @@ static struct rdma_link_ops rnic_link_ops = {
 	.newlink = rnic_newlink,
 };
 
+/* -1, or a CPU that is online */
+static bool __init is_cpu(int cpu)
+{
+	return cpu == -1 || (cpu >= 0 && cpu < nr_cpu_ids && cpu_online(cpu));
+}
+
 static int __init rnic_init(void)
 {
 	the_profile = rnic_profile_find(profile);
 	if (!the_profile)
+		return -EINVAL;
+	if (!is_cpu(rnic_irq_cpu) || !is_cpu(rnic_engine_cpu))
 		return -EINVAL;
 	debug_dir = debugfs_create_dir("rnic", NULL);
 	debugfs_create_file_unsafe("violations", 0400, debug_dir, NULL, &violations_fops);

@@ -50,7 +50,8 @@ class Pair:
     (for programs), words (for the kernels' command lines). PATIENCE is IDLE or BUSY. With a PLUGIN (tools/bench/insns.c) the machines are emulated and count
     their instructions. LEAN machines do without a cost that an RNIC would not cause or that
     hides what is measured: checksums in software loops, and zeroed memory. RNIC is "PROFILE" or
-    "PROFILE,DMA" of the model in tools/testing/rnic, which then takes the place of soft-RoCE.
+    "PROFILE,DMA" of the model in tools/testing/rnic, which then takes the place of soft-RoCE;
+    further words are parameters of the model.
     """
 
     def __init__(self, kind="debug", vcpus=1, nics=1, mtu=1500, names="ab", plugin=None,
@@ -62,10 +63,10 @@ class Pair:
         self.cx16 = cx16
         self.lean = lean
         self.rnic = rnic
-        if rnic and rnic.endswith(",swiotlb"):
+        if rnic and ",swiotlb" in rnic:
             words += " swiotlb=force"
         devices = []
-        if rnic and rnic.endswith(",iommu"):
+        if rnic and ",iommu" in rnic:
             if any(k.kind.startswith("debug") for k in kernels):
                 raise kernel.BenchError("the debug kernel has no ACPI and so finds no IOMMU")
             words += " intel_iommu=on iommu.strict=1"
@@ -166,10 +167,11 @@ class Pair:
         if not self.rnic:
             return ["modprobe rdma_rxe"]
         path = vm.kernel.rnic_module()
-        profile, _, dma = self.rnic.partition(",")
+        profile, dma, *more = (self.rnic + "," * ("," not in self.rnic)).split(",")
         dma = {"": "bounce", "swiotlb": "direct"}.get(dma, dma)
         return [f"modprobe {dep}" for dep in vm.kernel.depends(path)] + [
-            f"insmod {shlex.quote('/host' + path)} type=rxe profile={profile} dma={dma}"]
+            f"insmod {shlex.quote('/host' + path)} type=rxe profile={profile} dma={dma} "
+            + " ".join(more)]
 
     def remove_rnic(self, vm):
         """Remove the model, which reports what is left; return its violations as a problem."""
