@@ -10,7 +10,8 @@
 # make check-native      the suites of pure files in user space: no root, no kernel
 # make soak HOURS=n      random actions on the debug kernel; then nothing is left of them
 # make programs          real programs over SMC; writes Documentation/programs.md
-# make bench             this module against TCP, the distribution's and raw RDMA; plots
+# make bench             this module against TCP, the distribution's and raw RDMA, and over a
+#                        model of an RNIC; plots
 # make bench-quick      counts of this module against those in the tree; part of make check
 # make lint              layers and style only
 # make install           put modules and tools where the system finds them
@@ -160,7 +161,8 @@ bench:
 	$(top)/scripts/setup
 	@status=0; $(top)/tools/bench/bench --out "$(bench_out)" || status=1; \
 	$(top)/tools/bench/bench --count --rounds 1 --only '^(ping|stream|conn|req)' \
-		--out "$(bench_out)" || status=1; exit $$status
+		--out "$(bench_out)" || status=1; \
+	$(top)/tools/bench/bench --count --rnic --rounds 1 --out "$(bench_out)" || status=1; exit $$status
 
 bench-quick:
 	$(top)/scripts/setup

@@ -3,7 +3,7 @@
  * A plugin of QEMU's emulation that counts the instructions of a machine, and
  * where in the kernel it executes them.
  *
- *   qemu-system-x86_64 -plugin insns.so,out=FILE
+ *   qemu-system-x86_64 -plugin insns.so,out=FILE[,cpu=N]
  *
  * FILE has two counters of eight bytes, in the order of the host, for each 16
  * bytes of the kernel's text and modules: the instructions of the blocks that
@@ -15,15 +15,17 @@
  *
  * Times on a busy host are unreliable; these counts do not depend on the host's
  * load. They are exact for one processor only, because several processors would
- * add to them without a lock.
+ * add to them without a lock: with cpu=N only processor N counts.
  *
  * The declarations are version 1 of QEMU's plugin interface; distributions do
  * not ship the header.
  */
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -31,6 +33,7 @@
 
 #define EXPORT	__attribute__((visibility("default")))
 #define OUT	"out="
+#define CPU	"cpu="
 #define TEXT	0xffffffff80000000ULL	/* the lowest address of kernel code */
 #define BUCKET	sizeof(struct bucket)
 #define SIZE	(-TEXT)			/* up to the highest address */
@@ -47,18 +50,31 @@ enum qemu_plugin_op {
 	QEMU_PLUGIN_INLINE_ADD_U64,
 };
 
+enum qemu_plugin_cb_flags {
+	QEMU_PLUGIN_CB_NO_REGS,
+};
+
 typedef void (*tb_trans_cb)(uint64_t id, struct qemu_plugin_tb *tb);
+typedef void (*vcpu_udata_cb)(unsigned int cpu, void *udata);
 
 void qemu_plugin_register_vcpu_tb_trans_cb(uint64_t id, tb_trans_cb cb);
 void qemu_plugin_register_vcpu_tb_exec_inline(struct qemu_plugin_tb *tb, enum qemu_plugin_op op,
 					      void *counter, uint64_t imm);
+void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *tb, vcpu_udata_cb cb,
+					  enum qemu_plugin_cb_flags flags, void *udata);
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
 uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *tb);
 int qemu_plugin_install(uint64_t id, const struct qemu_info_t *info, int argc, char **argv);
 
 EXPORT int qemu_plugin_version = 1;
 
+/* What a callback has of a block: its instructions, whether it is the kernel's, and where. */
+#define N_BITS		16
+#define IS_KERNEL	(1ULL << N_BITS)
+#define ADDR_SHIFT	(N_BITS + 1)
+
 static struct bucket *bucket;
+static unsigned int the_cpu;
 
 static void count(struct qemu_plugin_tb *tb, uint64_t *counter, uint64_t n)
 {
@@ -80,6 +96,33 @@ static void translated(uint64_t id, struct qemu_plugin_tb *tb)
 		count(tb, &b->entries, 1);
 }
 
+/* As count(), where another processor may execute the block, too. */
+static void executed(unsigned int cpu, void *udata)
+{
+	uint64_t word = (uintptr_t)udata, addr = word >> ADDR_SHIFT, n = word % IS_KERNEL;
+	struct bucket *b = bucket + addr / BUCKET;
+
+	if (cpu != the_cpu)
+		return;
+	bucket->insns += n;
+	if (!(word & IS_KERNEL))
+		return;
+	b->insns += n;
+	if (addr % BUCKET == 0)
+		b->entries++;
+}
+
+static void translated_for_one(uint64_t id, struct qemu_plugin_tb *tb)
+{
+	uint64_t addr = qemu_plugin_tb_vaddr(tb), word = qemu_plugin_tb_n_insns(tb);
+
+	(void)id;
+	if (addr >= TEXT)
+		word |= IS_KERNEL | (addr - TEXT) << ADDR_SHIFT;
+	qemu_plugin_register_vcpu_tb_exec_cb(tb, executed, QEMU_PLUGIN_CB_NO_REGS,
+					     (void *)(uintptr_t)word);
+}
+
 static int map_buckets(const char *path)
 {
 	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0644);
@@ -99,13 +142,23 @@ static int map_buckets(const char *path)
 
 EXPORT int qemu_plugin_install(uint64_t id, const struct qemu_info_t *info, int argc, char **argv)
 {
+	const char *path = NULL;
+	bool is_one = false;
+
 	(void)info;
-	if (argc != 1 || strncmp(argv[0], OUT, strlen(OUT))) {
-		fprintf(stderr, "insns: one argument, " OUT "FILE\n");
-		return -1;
+	for (int i = 0; i < argc; i++) {
+		if (!strncmp(argv[i], OUT, strlen(OUT))) {
+			path = argv[i] + strlen(OUT);
+		} else if (!strncmp(argv[i], CPU, strlen(CPU))) {
+			the_cpu = strtoul(argv[i] + strlen(CPU), NULL, 10);
+			is_one = true;
+		} else {
+			fprintf(stderr, "insns: what is %s?\n", argv[i]);
+			return -1;
+		}
 	}
-	if (map_buckets(argv[0] + strlen(OUT)))
+	if (!path || map_buckets(path))
 		return -1;
-	qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
+	qemu_plugin_register_vcpu_tb_trans_cb(id, is_one ? translated_for_one : translated);
 	return 0;
 }

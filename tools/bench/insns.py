@@ -1,5 +1,6 @@
+#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""Reads the counts of the plugin insns.c by function and by event.
+"""Reads the counts of the plugin insns.c by function and by event. Run by itself, tests itself.
 
 A machine's kernel must not be moved (nokaslr) or reloaded between the snapshots.
 """
@@ -7,18 +8,20 @@ import bisect
 import os
 import re
 import struct
+import sys
 
 TEXT = 0xffffffff80000000
 BUCKET = 16
 PAGE = 4096
 CODE = re.compile(r"^([0-9a-f]+) [tTwW] (\S+)(?:\t\[(\S+)\])?$", re.M)
 OURS = "smc"
+MODEL = "smc_rnic"      # stands for an adapter, which executes none of the host's instructions
 
 # What happens, and the functions that are called then. A function that a kernel or a side does
 # not have counts nothing.
 EVENTS = {
-    "posts": ("rxe_post_send",),
-    "recv posts": ("rxe_post_recv",),
+    "posts": ("rxe_post_send", "rnic_post_send"),
+    "recv posts": ("rxe_post_recv", "rnic_post_recv"),
     "packets": ("rxe_xmit_packet",),
     "CQEs": ("rxe_cq_post",),
     # the completion handlers: ours, the RDMA core's, a program's, or what one with a tasklet calls
@@ -114,9 +117,9 @@ class Symbols:
 def events(counts, symbols, n):
     """A value of each of COLUMNS for one of N operations; None where there is none."""
     functions = symbols.functions(counts)
-    out = {INSNS: counts.total / n}
-    mine = [v[0] for (_, _, module), v in functions.items() if module == OURS]
-    out[MODULE] = sum(mine) / n
+    of = {name: sum(v[0] for (_, _, module), v in functions.items() if module == name)
+          for name in (OURS, MODEL)}
+    out = {INSNS: (counts.total - of[MODEL]) / n, MODULE: of[OURS] / n}
     for name, called in EVENTS.items():
         calls = symbols.calls(counts, called)
         out[name] = None if calls is None else calls / n
@@ -133,3 +136,23 @@ def top(counts, symbols, n, how_many):
         lines.append(f"{insns / n:10.1f} {calls / n:9.2f}  {name}"
                      + (f" [{module}]" if module else ""))
     return lines
+
+
+def wrong():
+    """What the functions above do not do."""
+    symbols = Symbols("ffffffff80000010 T vfs_read\n"
+                      "ffffffff80000030 t smc_tx_sendmsg\t[smc]\n"
+                      "ffffffff80000050 t rnic_post_send\t[smc_rnic]\n")
+    # insns and entries of each bucket; the first has all instructions
+    page = [1000, 0, 100, 4, 20, 0, 60, 2, 0, 0, 300, 8]
+    page += [0] * (PAGE // 8 - len(page))
+    counts = Counts({}, {0: struct.pack("=512Q", *page)})
+    found = events(counts, symbols, 2)
+    cases = [(INSNS, 350), (MODULE, 30), ("posts", 4), ("wake-ups", None)]
+    return [f"insns: {name}: {found[name]}, not {wanted}"
+            for name, wanted in cases if found[name] != wanted]
+
+
+if __name__ == "__main__":
+    print("\n".join(wrong()), end="")
+    sys.exit(bool(wrong()))

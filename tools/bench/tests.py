@@ -244,6 +244,9 @@ DETAILED = ("ping-pong 64 B", "stream 64 KiB", "stream 64 KiB, zero copy",
             "stream 64 B, coalesced", "stream 64 B",
             "stream 1 KiB", "connections", "connections beside 10000 idle",
             "requests, 64 clients", "requests, 1000 clients")
+# The operations of a host with an adapter
+ADAPTER = (r"^(ping-pong (64 B|64 KiB)|stream (64 B|64 KiB)|requests, (1 client|64 clients)|"
+           r"connections)$")
 # How instructions grow: file, title, what grows, its values and their tests
 SCALES = (
     ("ping-pong", "Ping-pong", "bytes of a message",
@@ -288,14 +291,15 @@ def verbs():
     return "/host" + kernel.compile_c(os.path.join(HERE, "verbs.c"), "-lrdmacm", "-libverbs")
 
 
-def counts():
+def counts(rnic=None):
+    """All operations to count; with a model of an RNIC those that do without soft-RoCE."""
     out = [Count(name, 7004, *how) for name, *how in operations()]
     out += [Beside(7004, n) for n in IDLE]
     out += [Count(name, 7004, "server {port}", TURN, 300, **how)
             for name, how in FALLBACKS.items()]
     out.append(Count("fallback of polling clients", 7004, "server {port}", "polls {ip} {port} {n}",
                      300, ends=("client",), least=0.95))
-    return out
+    return [t for t in out if not rnic or not t.is_fallback()]
 
 
 def tests(seconds):
