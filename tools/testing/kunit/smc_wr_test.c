@@ -21,6 +21,7 @@
 
 #include "smc_compat.h"
 #include "rdma/smc_wr.h"
+#include "rdma/smc_wr_mem.h"
 
 /**
  * struct wr_lab - a device and the queues of a link
@@ -85,7 +86,11 @@ static struct ib_cq *wr_create_cq(struct ib_device *ibdev, ib_comp_handler comp,
 				  void (*event)(struct ib_event *, void *), void *context,
 				  const struct ib_cq_init_attr *attr)
 {
-	return &wr_lab->cq[0];
+	struct ib_cq *cq = &wr_lab->cq[attr->cqe == smc_wr_mem_send_depth(&wr_lab->wr)];
+
+	cq->event_handler = event;
+	cq->cq_context = context;
+	return cq;
 }
 
 static int wr_modify_qp(struct ib_qp *qp, struct ib_qp_attr *attr, int mask)
@@ -337,12 +342,20 @@ static void a_protection_domain_is_kept_for_a_memory_region(struct kunit *test)
 static void a_fault_of_a_completion_queue_is_reported(struct kunit *test)
 {
 	struct ib_event event = { .event = IB_EVENT_CQ_ERR };
+	struct ib_cq *cq = wr_lab->cq;
+	int i;
 
-	smc_wr_cq_fault(&event, &wr_lab->wr);
-	KUNIT_EXPECT_EQ(test, wr_lab->nr_reports, 1);
-	KUNIT_EXPECT_EQ(test, wr_lab->fault, SMC_WR_FAULT_QP);
-	smc_wr_cq_fault(&event, &wr_lab->wr);
-	KUNIT_EXPECT_EQ(test, wr_lab->nr_reports, 1);
+	KUNIT_ASSERT_EQ(test, smc_wr_create_cqs(&wr_lab->wr), 0);
+	for (i = 0; i < 2; i++) {
+		KUNIT_ASSERT_NOT_NULL(test, cq[i].event_handler);
+		wr_lab->nr_reports = 0;
+		clear_bit(SMC_WR_IS_REPORTED, &wr_lab->wr.flags);
+		cq[i].event_handler(&event, cq[i].cq_context);
+		KUNIT_EXPECT_EQ(test, wr_lab->nr_reports, 1);
+		KUNIT_EXPECT_EQ(test, wr_lab->fault, SMC_WR_FAULT_QP);
+		cq[i].event_handler(&event, cq[i].cq_context);
+		KUNIT_EXPECT_EQ(test, wr_lab->nr_reports, 1);
+	}
 }
 
 /* Receives go on meanwhile, so no TEST LINK notices. */
