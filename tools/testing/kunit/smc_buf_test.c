@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Elements of regions and the table of the peer's keys. Mapping and registering need an RDMA
- * device; the machines of tools/testing/vm have one.
+ * Elements of regions and the table of the peer's keys. Devices are faked; those of the machines
+ * of tools/testing/vm map and register.
  */
 #include "smc_kunit.h"
 #include <linux/dma-map-ops.h>
@@ -18,6 +18,14 @@ static struct {
 	int dereg_rc;
 	unsigned int nr_unmapped;
 } dma_says;
+
+/* What a registration was asked for. */
+static struct {
+	struct ib_mr mr;
+	u32 nr_pages;
+	u32 page_size;
+	int nr_segments;
+} mr_asked;
 
 static bool said_need_sync(struct device *dev, dma_addr_t addr)
 {
@@ -44,6 +52,28 @@ static int said_dereg(struct ib_mr *mr)
 	return dma_says.dereg_rc;
 }
 
+static struct ib_mr *asked_alloc_mr(struct ib_pd *pd, enum ib_mr_type type, u32 nr_pages)
+{
+	mr_asked.nr_pages = nr_pages;
+	return &mr_asked.mr;
+}
+
+static int asked_map_mr_sg(struct ib_mr *mr, struct scatterlist *sgl, int nr,
+			   unsigned int *off, unsigned int page_size)
+{
+	struct scatterlist *sg;
+	int i;
+
+	mr_asked.page_size = page_size;
+	mr_asked.nr_segments = nr;
+	mr->length = 0;
+	for_each_sg(sgl, sg, nr, i)
+		mr->length += sg->length;
+	return nr;
+}
+
+#define ib_alloc_mr			asked_alloc_mr
+#define ib_map_mr_sg			asked_map_mr_sg
 #define ib_dereg_mr			said_dereg
 #define ib_dma_unmap_sgtable_attrs(...)	((void)dma_says.nr_unmapped++)
 #define dma_need_sync			said_need_sync
@@ -882,6 +912,35 @@ static struct smc_buf *mapped_region(struct kunit *test, struct smc_buf_pool *po
 	return buf;
 }
 
+/* H7, H8: the registration has the device's pages, not the kernel's, and no segment is too long. */
+static void a_region_is_mapped_in_units_of_the_device(struct kunit *test)
+{
+	struct ib_device *ibdev = kunit_kzalloc(test, sizeof(*ibdev), GFP_KERNEL);
+	struct smc_wr *wr = kunit_kzalloc(test, sizeof(*wr), GFP_KERNEL);
+	struct smc_buf_pool *pool = new_pool(test, SMC_BUF_RMB);
+	static struct smc_ib_dev dev;
+	struct smc_buf *buf;
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, ibdev);
+	KUNIT_ASSERT_NOT_NULL(test, wr);
+	dev.ibdev = ibdev;
+	dev.cap.page_size = PAGE_SIZE / 2;
+	dev.cap.max_segment = PAGE_SIZE;
+	wr->end.dev = &dev;
+	buf = smc_buf_alloc(pool, 4 * UNIT, PAGES(4 * UNIT), 1);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(buf));
+	/* side by side, they would be one segment */
+	for (i = 1; i < buf->nr_pages; i++)
+		buf->pages[i] = buf->pages[0] + i;
+	KUNIT_EXPECT_EQ(test, smc_buf_map_link(buf, wr, 0), 0);
+	KUNIT_EXPECT_EQ(test, mr_asked.page_size, (u32)PAGE_SIZE / 2);
+	KUNIT_EXPECT_EQ(test, mr_asked.nr_pages, 2 * PAGES(4 * UNIT));
+	KUNIT_EXPECT_EQ(test, mr_asked.nr_segments, (int)PAGES(4 * UNIT));
+	smc_buf_unmap(buf, wr, 0);
+	smc_buf_free(buf);
+}
+
 static void memory_is_kept_with_a_key_that_the_device_keeps(struct kunit *test)
 {
 	struct smc_wr *wr = kunit_kzalloc(test, sizeof(*wr), GFP_KERNEL);
@@ -952,6 +1011,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(a_token_set_again_stays_in_its_place),
 	KUNIT_CASE(rmb_01_the_peer_has_255_rmbs),
 	KUNIT_CASE(with_its_last_link_an_rmb_is_forgotten),
+	KUNIT_CASE(a_region_is_mapped_in_units_of_the_device),
 	KUNIT_CASE(memory_is_kept_with_a_key_that_the_device_keeps),
 	{}
 };
