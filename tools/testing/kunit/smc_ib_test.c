@@ -93,6 +93,8 @@ static int ib_modify(struct ib_qp *qp, struct ib_qp_attr *attr, int mask)
 
 #define ib_modify_qp			ib_modify
 #define rdma_destroy_ah_attr(attr)	((void)(attr), (void)ib_lab->nr_held--)
+#define ib_set_client_data(...)		((void)0)
+#define ib_register_event_handler(...)	((void)0)
 #define smc_netdev_of_port		ib_netdev
 #define rdma_get_gid_attr		ib_get_attr
 #define rdma_put_gid_attr(attr)		((void)(attr), (void)ib_lab->nr_held--)
@@ -234,7 +236,18 @@ static void each_link_has_a_flow_label(struct kunit *test)
 	KUNIT_EXPECT_NE(test, ib_lab->flow_label, first);
 }
 
+/* Or each connection would find it out, after a Proposal. */
+static void a_device_that_lacks_something_is_not_used(struct kunit *test)
+{
+	/* it speaks RoCE, and has no limits that suffice */
+	ib_lab->port_data[1].immutable.core_cap_flags = RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP;
+	ib_lab->ibdev->phys_port_cnt = 1;
+	KUNIT_EXPECT_EQ(test, smc_ib_add(ib_lab->ibdev), -EOPNOTSUPP);
+	KUNIT_EXPECT_FALSE(test, smc_ib_has_device());
+}
+
 static struct kunit_case ib_cases[] = {
+	KUNIT_CASE(a_device_that_lacks_something_is_not_used),
 	KUNIT_CASE(a_gid_may_come_back_at_another_place),
 	KUNIT_CASE(events_have_the_ends_checked),
 	KUNIT_CASE(each_link_has_a_flow_label),
