@@ -397,7 +397,7 @@ static int smc_accept(struct socket *sock, struct socket *newsock, int flags, in
 	return 0;
 }
 
-SMC_COMPAT_ACCEPT(smc_accept_compat, smc_accept)
+SMC_COMPAT_ACCEPT(smc_accept)
 
 static int smc_listen(struct socket *sock, int backlog)
 {
@@ -589,7 +589,7 @@ static bool smc_ioctl(struct sock *sk, int cmd, int *answ)
 	return is_ours;
 }
 
-SMC_COMPAT_IOCTL(smc_ioctl_compat, smc_ioctl, smc_tcp_prot)
+SMC_COMPAT_IOCTL(smc_ioctl, smc_tcp_prot)
 
 static int smc_shutdown(struct socket *sock, int how)
 {
@@ -816,7 +816,7 @@ out:
 	return rc;
 }
 
-SMC_COMPAT_RECVMSG(smc_recvmsg_compat, smc_recvmsg)
+SMC_COMPAT_RECVMSG(smc_recvmsg)
 
 /* Calls not listed here stay TCP's. */
 static void smc_take_over(struct smc_tcp_calls *calls)

@@ -50,20 +50,20 @@
 
 /*
  * Functions with different parameters. The module's own have those of the newest kernel; a macro
- * makes one for struct proto or proto_ops of it. accept() reports to io_uring whether the queue
- * is empty.
+ * makes name_compat() of it, for struct proto or proto_ops. accept() reports to io_uring whether
+ * the queue is empty.
  */
 #ifdef SMC_HAVE_PROTO_ACCEPT_ARG
-#define SMC_COMPAT_ACCEPT(name, fn)						\
-	static int name(struct socket *sock, struct socket *newsock,		\
-			struct proto_accept_arg *arg)				\
+#define SMC_COMPAT_ACCEPT(fn)							\
+	static int fn##_compat(struct socket *sock, struct socket *newsock,	\
+			       struct proto_accept_arg *arg)			\
 	{									\
 		return fn(sock, newsock, arg->flags, &arg->is_empty);		\
 	}
 #else
-#define SMC_COMPAT_ACCEPT(name, fn)						\
-	static int name(struct socket *sock, struct socket *newsock, int flags,	\
-			bool kern)						\
+#define SMC_COMPAT_ACCEPT(fn)							\
+	static int fn##_compat(struct socket *sock, struct socket *newsock,	\
+			       int flags, bool kern)				\
 	{									\
 		int is_empty;							\
 										\
@@ -90,22 +90,26 @@ static inline struct sock *smc_compat_csk_accept(const struct proto *prot, struc
  * *answ and returns true, or leaves the call to TCP.
  */
 #ifdef SMC_HAVE_PROTO_IOCTL_INT
-#define SMC_COMPAT_IOCTL(name, fn, prot)					\
-	static int name(struct sock *sk, int cmd, int *answ)			\
+#define SMC_COMPAT_IOCTL(fn, prot)						\
+	static int fn##_compat(struct sock *sk, int cmd, int *answ)		\
 	{									\
+		bool is_ours;							\
+										\
 		guard(smc_call)(sk);						\
-		return fn(sk, cmd, answ) ? 0 : prot(sk)->ioctl(sk, cmd, answ);	\
+		is_ours = fn(sk, cmd, answ);					\
+		return is_ours ? 0 : prot(sk)->ioctl(sk, cmd, answ);		\
 	}
 #else
-#define SMC_COMPAT_IOCTL(name, fn, prot)					\
-	static int name(struct sock *sk, int cmd, unsigned long arg)		\
+#define SMC_COMPAT_IOCTL(fn, prot)						\
+	static int fn##_compat(struct sock *sk, int cmd, unsigned long arg)	\
 	{									\
+		bool is_ours;							\
 		int answ;							\
 										\
 		guard(smc_call)(sk);						\
-		if (!fn(sk, cmd, &answ))					\
-			return prot(sk)->ioctl(sk, cmd, arg);			\
-		return put_user(answ, (int __user *)arg);			\
+		is_ours = fn(sk, cmd, &answ);					\
+		return is_ours ? put_user(answ, (int __user *)arg) :		\
+				 prot(sk)->ioctl(sk, cmd, arg);			\
 	}
 #endif
 
@@ -118,16 +122,16 @@ static inline struct sock *smc_compat_csk_accept(const struct proto *prot, struc
 
 /* recvmsg() of a struct proto: older kernels have a parameter for the address's length. */
 #ifdef SMC_HAVE_RECVMSG_ADDR_LEN
-#define SMC_COMPAT_RECVMSG(name, fn)						\
-	static int name(struct sock *sk, struct msghdr *msg, size_t len,	\
-			int flags, int *addr_len)				\
+#define SMC_COMPAT_RECVMSG(fn)							\
+	static int fn##_compat(struct sock *sk, struct msghdr *msg, size_t len,	\
+			       int flags, int *addr_len)			\
 	{									\
 		return fn(sk, msg, len, flags, addr_len);			\
 	}
 #else
-#define SMC_COMPAT_RECVMSG(name, fn)						\
-	static int name(struct sock *sk, struct msghdr *msg, size_t len,	\
-			int flags)						\
+#define SMC_COMPAT_RECVMSG(fn)							\
+	static int fn##_compat(struct sock *sk, struct msghdr *msg, size_t len,	\
+			       int flags)					\
 	{									\
 		return fn(sk, msg, len, flags, NULL);				\
 	}

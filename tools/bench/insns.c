@@ -70,7 +70,7 @@ EXPORT int qemu_plugin_version = 1;
 
 /* What a callback has of a block: its instructions, whether it is the kernel's, and where. */
 #define N_BITS		16
-#define IS_KERNEL	(1ULL << N_BITS)
+#define IS_KERNEL	0x10000ULL	/* bit N_BITS */
 #define ADDR_SHIFT	(N_BITS + 1)
 
 static struct bucket *bucket;

@@ -138,9 +138,9 @@ struct smc_settings {
 	int default_eid;		/* SMC-R.DEFAULT-EID: 0 never, 1 always, 2 within subnets */
 	int same_host;			/* same-host connections use an RNIC's loopback */
 	int limit_smc_hs;		/* new listeners skip SMC handshakes under pressure */
-	int max_conns_per_lgr;		/* 1..255 connections in a link group; 16 at least in version 2.1 */
+	int max_conns_per_lgr;		/* of a link group, 1..255; in version 2.1 from 16 on */
 	int max_lgrs_per_peer;		/* limit of busy link groups with one address */
-	int max_links;			/* 1..8 links in a link group, MAXL-02; in version 2.1 up to 2 */
+	int max_links;			/* of a link group, 1..8; in version 2.1 up to 2; MAXL-02 */
 	int buf_type;			/* no effect: files of deployed hosts set it */
 	int max_send_wr;		/* messages in flight on a new link, 4 at least */
 	int max_recv_wr;		/* receives of a new link */
