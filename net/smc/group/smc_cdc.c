@@ -132,7 +132,6 @@ static int cdc_post(struct smc_conn *conn, struct smc_wr_slot *slot, u16 seq,
 	bool has_imm = slot->has_imm;
 	int rc;
 
-	smc_conn_note_post(conn);
 	slot->tag.owner = conn;
 	slot->tag.len = xfer->len;
 	slot->tag.seq = seq;

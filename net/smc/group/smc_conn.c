@@ -152,8 +152,6 @@ static int conn_attach(struct smc_conn *conn, struct smc_link_group *lgr, struct
 	if (lgr->is_committed)
 		smc_lgr_set_geometry(lgr, conn);
 	smc_lgr_set_link(conn, link);
-	/* nothing was sent yet */
-	conn->receipt = SMC_CONN_RECEIPT_CONFIRMED;
 	return 0;
 }
 
@@ -565,20 +563,6 @@ void smc_conn_forget_unread(struct smc_conn *conn)
 		conn_drop_unread(conn);
 	}
 	smc_conn_put(conn);
-}
-
-/**
- * smc_conn_note_post() - record that the peer may not have processed all sends
- * @conn: the connection, which is about to post a message
- *
- * RFC 7609 4.6.1; FAIL-19.
- *
- * Context: Any context but hard interrupt. Expects conn->lock held.
- */
-void smc_conn_note_post(struct smc_conn *conn)
-{
-	lockdep_assert_held(&conn->lock);
-	conn->receipt = SMC_CONN_RECEIPT_UNKNOWN;
 }
 
 /**

@@ -43,8 +43,8 @@ struct smc_conn_ops {
  * enum smc_conn_phase - what a connection may do; changed by smc_conn_set_phase()
  * @SMC_CONN_SETUP: the handshake owns it: nothing is posted
  * @SMC_CONN_OPEN: forming has ended: data may flow, FC-12
- * @SMC_CONN_LEAVING: nothing is posted until sends in flight have completed, and a link in deletion
- *		      is drained; then it moves to another link, FAIL-04, FAIL-19
+ * @SMC_CONN_LEAVING: nothing is posted until sends in flight have completed, and a link that still
+ *		      works is drained; then it moves to another link, FAIL-04, FAIL-19
  * @SMC_CONN_VALIDATING: it has moved; the validation message is due, FAIL-07
  * @SMC_CONN_REPLAYING: validation is posted; what did not complete follows, FAIL-12
  * @SMC_CONN_FINAL: C or A is posted; nothing follows, unless it moves before that has completed
@@ -64,18 +64,6 @@ enum smc_conn_phase {
 	SMC_CONN_UNREAD,
 	SMC_CONN_LEFT,
 	SMC_CONN_NR_PHASES
-};
-
-/**
- * enum smc_conn_receipt - whether the peer has processed all sends on the link, FAIL-19
- * @SMC_CONN_RECEIPT_UNKNOWN: unknown
- * @SMC_CONN_RECEIPT_ASKED: a TEST LINK is or will be posted there behind all of them
- * @SMC_CONN_RECEIPT_CONFIRMED: the peer has processed them
- */
-enum smc_conn_receipt {
-	SMC_CONN_RECEIPT_UNKNOWN,
-	SMC_CONN_RECEIPT_ASKED,
-	SMC_CONN_RECEIPT_CONFIRMED,
 };
 
 /* Bits of smc_conn.pending: inputs of the close machine, in its order. */
@@ -173,7 +161,6 @@ struct smc_conn_rtt {
  * @tx_cork: data is held back (MSG_MORE, TCP_CORK) until flushed
  * @tx_flush: data is to be sent regardless of what else holds it back
  * @phase: what it may do
- * @receipt: whether the peer has processed what was posted
  * @is_peer_silent: the link was lost because the peer did not answer
  * @is_purged: an abort dropped unread data: data that comes later must not be read as if nothing
  *	       were missing, ABRT-04
@@ -235,7 +222,6 @@ struct smc_conn {
 	bool tx_cork;
 	bool tx_flush;
 	enum smc_conn_phase phase;
-	enum smc_conn_receipt receipt;
 	bool is_purged;
 	bool is_peer_silent;
 };
@@ -271,7 +257,6 @@ void smc_conn_open(struct smc_conn *conn);
 void smc_conn_adopt(struct smc_conn *conn);
 bool smc_conn_leave(struct smc_conn *conn, bool is_peer_done);
 void smc_conn_forget_unread(struct smc_conn *conn);
-void smc_conn_note_post(struct smc_conn *conn);
 void smc_conn_time_send(struct smc_conn *conn, u16 seq);
 u32 smc_conn_tx_done(struct smc_conn *conn, u16 seq, u32 len, bool ok);
 void smc_conn_hold(struct smc_conn *conn);

@@ -1288,9 +1288,6 @@ void smc_lgr_set_link(struct smc_conn *conn, struct smc_link *link)
 	if (link)
 		atomic_inc(&link->nr_conns);
 	rcu_assign_pointer(conn->link, link);
-	/* a TEST LINK on the old link proves nothing about this one */
-	if (conn->receipt == SMC_CONN_RECEIPT_ASKED)
-		conn->receipt = SMC_CONN_RECEIPT_UNKNOWN;
 }
 
 /**

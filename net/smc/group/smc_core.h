@@ -46,6 +46,8 @@ enum smc_role { SMC_ROLE_CLIENT, SMC_ROLE_SERVER };	/* values as in diag */
  * @wait_lock: guards @waiters
  * @waiters: connections (conn->wait_node) that found no free slot, in order; each entry holds a
  *	     reference on its connection
+ * @is_draining: connections that leave it for a new link wait for a TEST LINK response, under
+ *		 lgr->lock
  * @nr_conns: connections whose sends use it
  * @account: charged for its queues, while it has them
  * @is_kept: it is or was active, or a caller may hold a pointer to it
@@ -69,6 +71,7 @@ struct smc_link {
 	unsigned int users;
 	spinlock_t wait_lock;		/* see above */
 	struct list_head waiters;
+	bool is_draining;
 	atomic_t nr_conns;
 	struct smc_account *account;
 	bool is_kept;
@@ -178,7 +181,6 @@ struct smc_lgr_key {
  * @fail_is_path: with @fail_decline 0: the peer did not answer in time
  * @llc: the engine, smc_llc.c
  * @move_work: moves connections to other links, smc_failover.c
- * @is_uneven: a new link may take over further connections that were not quiet so far, under @lock
  * @terminate_work: takes links down and releases the devices
  * @free_work: releases the memory when the last reference is gone
  */
@@ -226,7 +228,6 @@ struct smc_link_group {
 	bool fail_is_path;
 	struct smc_llc llc;
 	struct work_struct move_work;
-	bool is_uneven;
 	struct work_struct terminate_work;
 	struct work_struct free_work;
 };

@@ -9,14 +9,13 @@
  *   link, with the peer's key for that link (FAIL-16). Its sender then posts a validation message
  *   and repeats what did not complete; smc_tx.c.
  *
- *   A new link takes over connections from links with more than their share. Only quiet connections
- *   move, and none is stopped for it. A completion proves that the peer's RNIC has a message, not
- *   that the peer has processed it. Each link is a queue there, so a message on the new link may
- *   overtake one on the old link. This side waits for the late message, but deployed peers reset a
- *   connection whose validation names a message they have not seen (FAIL-10, protocol.md). So the
- *   LLC engine sends TEST LINK on the old link behind everything the connections have sent; the
- *   response proves that the peer has processed it. A connection that has posted nothing since is
- *   quiet. The engine asks again while the load is uneven; a connection that is never quiet stays.
+ *   A new link takes over connections once, from links with more than their share. A completion
+ *   proves that the peer's RNIC has a message, not that the peer has processed it. Each link is a
+ *   queue there, so a message on the new link may overtake one on the old link. This side waits for
+ *   the late message, but deployed peers reset a connection whose validation names a message they
+ *   have not seen (FAIL-10, protocol.md). So these connections stop posting, and the LLC engine
+ *   sends TEST LINK on the old link behind everything they have sent. They move after the response,
+ *   which proves that the peer has processed it, or when the link is lost.
  *
  *   A link that is deleted in good order still works. There all connections stop posting before the
  *   peer is asked. They move after the response or a time-out, when the engine moves the link to
@@ -42,7 +41,6 @@ struct move_plan {
 	unsigned int nr_links;
 	unsigned int load[SMC_LINKS_MAX];
 	bool is_open[SMC_LINKS_MAX];
-	bool has_busy;		/* a connection would move if it were quiet */
 };
 
 static bool move_is_settled(const struct move_plan *plan, const struct smc_conn *conn,
@@ -144,42 +142,13 @@ static void move_to(struct smc_conn *conn, struct smc_link *link)
 	smc_stat_inc(sock_net(conn->sk), SMC_STAT_CONN_MOVED);
 }
 
-static bool move_is_crowded(const struct move_plan *plan, const struct smc_link *from,
-			    const struct smc_link *to)
-{
-	return plan->load[from->index] > plan->load[to->index] + 1;
-}
-
-static bool move_is_uneven(const struct move_plan *plan)
-{
-	int i, k;
-
-	for (i = 0; i < SMC_LINKS_MAX; i++)
-		for (k = 0; k < SMC_LINKS_MAX; k++)
-			if (plan->is_open[i] && plan->is_open[k] &&
-			    plan->load[i] > plan->load[k] + 1)
-				return true;
-	return false;
-}
-
-/* Return true if the peer may not have processed all sends on a link in deletion, FAIL-19. */
+/* Return true if the peer may not have processed all sends on a link that works, FAIL-19. */
 static bool move_must_wait(const struct smc_conn *conn, const struct smc_link *from)
 {
 	lockdep_assert_held(&conn->lock);
-	return from->state == SMC_LINK_DELETING && conn->receipt != SMC_CONN_RECEIPT_CONFIRMED;
-}
-
-/* Decide for a connection whose link works. */
-static bool move_may_stay(struct move_plan *plan, const struct smc_conn *conn,
-			  const struct smc_link *from, const struct smc_link *to)
-{
-	if (!plan->lgr->is_uneven || !move_is_crowded(plan, from, to))
-		return true;
-	/* quiet: its first message on another link cannot overtake anything, FAIL-19 */
-	if (conn->receipt == SMC_CONN_RECEIPT_CONFIRMED && !conn->tx_inflight)
-		return false;
-	plan->has_busy = true;
-	return true;
+	return conn->phase != SMC_CONN_SETUP &&
+	       (from->state == SMC_LINK_DELETING ||
+		(from->state == SMC_LINK_ACTIVE && from->is_draining));
 }
 
 /* Move one connection if needed; returns the events to raise. */
@@ -200,16 +169,13 @@ static u32 move_one(struct move_plan *plan, struct smc_conn *conn)
 		conn->rtoken = -1;
 		return SMC_EV_LINK_LOST;
 	}
-	if (move_is_settled(plan, conn, from)) {
-		if (move_may_stay(plan, conn, from, to))
-			return 0;
-		plan->load[from->index]--;
-	}
+	if (move_is_settled(plan, conn, from))
+		return 0;
 	plan->load[to->index]++;
-	/* a settled connection is not LEAVING: no link returns to active */
-	if (to != from && (conn->tx_inflight || move_must_wait(conn, from)))
+	/* the link that it was to move to may be lost: then it goes on where it is */
+	if (conn->tx_inflight || (to != from && move_must_wait(conn, from)))
 		smc_conn_set_phase(conn, SMC_CONN_LEAVING);
-	else if (to != from)
+	else
 		move_to(conn, to);
 	return conn->phase == SMC_CONN_LEAVING ? 0 : SMC_EV_MOVED;
 }
@@ -232,7 +198,6 @@ static void smc_failover_work(struct work_struct *work)
 			conn->ops.event(conn, events);
 		smc_conn_put(conn);
 	}
-	lgr->is_uneven = plan.has_busy && move_is_uneven(&plan);
 	mutex_unlock(&lgr->lock);
 	smc_lgr_put(lgr);
 }
@@ -252,8 +217,8 @@ void smc_failover_queue(struct smc_link_group *lgr)
  * smc_failover_quiesce() - stop posts of all connections on a link that is given up
  * @link: it works; in SMC_LINK_DELETING
  *
- * A message posted there after this call follows all that they have sent. A quiet connection moves
- * at once; the others move when @link becomes SMC_LINK_INACTIVE. RFC 7609 4.6.1; FAIL-10, FAIL-19.
+ * A message posted there after this call follows all that they have sent. They move when @link
+ * becomes SMC_LINK_INACTIVE. RFC 7609 4.6.1; FAIL-10, FAIL-19.
  *
  * Context: Process context. Expects lgr->lock held. Takes conn->lock.
  */
@@ -273,79 +238,61 @@ void smc_failover_quiesce(struct smc_link *link)
 	smc_failover_queue(lgr);
 }
 
-/* Return true if the connection would move, were it known to be quiet. */
-static bool move_needs_receipt(const struct move_plan *plan, const struct smc_conn *conn,
-			       const struct smc_link *from)
-{
-	const struct smc_link *to;
-
-	if (conn->receipt == SMC_CONN_RECEIPT_CONFIRMED || !move_is_settled(plan, conn, from))
-		return false;
-	to = move_choose(plan, conn);
-	return to && move_is_crowded(plan, from, to);
-}
-
 /**
- * smc_failover_uneven_links() - find links whose connections would move if they were quiet
+ * smc_failover_spread() - have a new link take its share of the connections
  * @lgr: the group
  * @links: mask of the link indices on which a TEST LINK can be posted now
  *
- * The caller posts TEST LINK on each returned link and calls smc_failover_link_drained() after the
- * response. RFC 7609 2.3, 4.6.1; FAIL-10, FAIL-19, LB-04.
+ * Connections on links of @links with more than their share stop posting. The caller posts TEST
+ * LINK on each returned link, and calls smc_failover_link_drained() after the response. RFC 7609
+ * 2.3, 4.6.1; FAIL-10, FAIL-19, LB-01, LB-04.
  *
  * Context: Process context. Expects lgr->lock held. Takes conn->lock.
  * Return: a mask of indices, of those in @links.
  */
-unsigned long smc_failover_uneven_links(struct smc_link_group *lgr, unsigned long links)
+unsigned long smc_failover_spread(struct smc_link_group *lgr, unsigned long links)
 {
-	unsigned long pos = 0, crowded = 0;
+	unsigned long pos = 0, left = 0;
+	struct smc_link *from, *to;
 	struct move_plan plan;
-	struct smc_link *link;
 	struct smc_conn *conn;
+	int i;
 
 	lockdep_assert_held(&lgr->lock);
 	move_plan_init(&plan, lgr);
+	/* those that are leaving already may move to any link */
+	for (i = 0; i < SMC_LINKS_MAX; i++)
+		if (!lgr->links[i] || lgr->links[i]->is_draining)
+			links &= ~BIT(i);
 	while ((conn = smc_lgr_next_conn(lgr, &pos))) {
 		spin_lock_bh(&conn->lock);
-		link = smc_conn_link(conn);
-		if (link && lgr->links[link->index] == link && links & BIT(link->index)) {
-			if (conn->receipt == SMC_CONN_RECEIPT_UNKNOWN)
-				conn->receipt = SMC_CONN_RECEIPT_ASKED;
-			if (move_needs_receipt(&plan, conn, link))
-				crowded |= BIT(link->index);
+		from = smc_conn_link(conn);
+		to = from && links & BIT(from->index) && conn->phase == SMC_CONN_OPEN &&
+		     move_is_settled(&plan, conn, from) ? move_choose(&plan, conn) : NULL;
+		if (to && plan.load[from->index] > plan.load[to->index] + 1) {
+			smc_conn_set_phase(conn, SMC_CONN_LEAVING);
+			from->is_draining = true;
+			left |= BIT(from->index);
+			plan.load[from->index]--;
+			plan.load[to->index]++;
 		}
 		spin_unlock_bh(&conn->lock);
 		smc_conn_put(conn);
 	}
-	return crowded;
+	return left;
 }
 
 /**
  * smc_failover_link_drained() - handle the peer's TEST LINK response on a link
- * @lgr: the group
- * @index: of the link, returned by smc_failover_uneven_links() before TEST LINK was posted
+ * @link: the link; connections that smc_failover_spread() stopped there move
  *
- * Connections that have posted nothing since may move. RFC 7609 4.6.1; FAIL-19.
- *
- * Context: Process context. Expects lgr->lock held. Takes conn->lock.
+ * Context: Process context. Expects lgr->lock held.
  */
-void smc_failover_link_drained(struct smc_link_group *lgr, u8 index)
+void smc_failover_link_drained(struct smc_link *link)
 {
-	unsigned long pos = 0;
-	struct smc_link *link;
-	struct smc_conn *conn;
-
-	lockdep_assert_held(&lgr->lock);
-	while ((conn = smc_lgr_next_conn(lgr, &pos))) {
-		scoped_guard(spinlock_bh, &conn->lock) {
-			link = smc_conn_link(conn);
-			if (link && link == lgr->links[index] &&
-			    conn->receipt == SMC_CONN_RECEIPT_ASKED)
-				conn->receipt = SMC_CONN_RECEIPT_CONFIRMED;
-		}
-		smc_conn_put(conn);
-	}
-	smc_failover_queue(lgr);
+	lockdep_assert_held(&link->lgr->lock);
+	link->is_draining = false;
+	smc_failover_queue(link->lgr);
 }
 
 /**

@@ -8,8 +8,8 @@
 void smc_failover_init(struct smc_link_group *lgr);
 void smc_failover_queue(struct smc_link_group *lgr);
 void smc_failover_quiesce(struct smc_link *link);
-unsigned long smc_failover_uneven_links(struct smc_link_group *lgr, unsigned long links);
-void smc_failover_link_drained(struct smc_link_group *lgr, u8 index);
+unsigned long smc_failover_spread(struct smc_link_group *lgr, unsigned long links);
+void smc_failover_link_drained(struct smc_link *link);
 int smc_failover_set_target(struct smc_conn *conn);
 
 #endif /* SMC_FAILOVER_H */

@@ -43,9 +43,6 @@
 
 #define LLC_TEST_LINK_TRIES	3
 
-/* Interval of checks for connections that have become quiet and can move. */
-#define LLC_BALANCE_MS		1000
-
 /* Upper bound of the delay until an idle group notices a changed setting. */
 #define LLC_MAX_SLEEP_MS	(10 * MSEC_PER_SEC)
 
@@ -473,9 +470,8 @@ static void llc_link_up(struct smc_link_group *lgr, u8 index)
 	pr_info_ratelimited("link group %08x, link %u is up on %s (%s)\n", lgr->id, link->num,
 			    link->wr.dev_name, smc_state_lgr_type_names[lgr->type]);
 	smc_link_set_state(link, SMC_LINK_ACTIVE);
-	/* it may take over connections, LB-04 */
-	lgr->is_uneven = true;
-	lgr->llc.balance_at = llc_now();
+	/* it takes over connections, LB-01 */
+	lgr->llc.new_links |= BIT(index);
 	smc_failover_queue(lgr);
 }
 
@@ -580,7 +576,8 @@ static bool llc_perform(struct smc_link_group *lgr, struct smc_llc_action *act,
 		llc_link_up(lgr, act->link);
 		return false;
 	case SMC_LLC_ACT_ROUND_TRIP:
-		smc_failover_link_drained(lgr, act->link);
+		if (lgr->links[act->link])
+			smc_failover_link_drained(lgr->links[act->link]);
 		return false;
 	case SMC_LLC_ACT_KEEP_PAIRS:
 		smc_llc_msg_keep(&lgr->llc, &lgr->llc.kept);
@@ -818,27 +815,20 @@ static void llc_feed_probes(struct smc_link_group *lgr)
 	llc_feed_tests(lgr, SMC_LLC_EV_REQ_TEST_LINK, links);
 }
 
-/*
- * Connections may move to a new link once the peer has acknowledged what they sent. Those
- * that sent more meanwhile are checked again later: their link is in use, so another
- * message costs little.
- */
-static void llc_balance(struct smc_link_group *lgr)
+/* Connections move to a new link once the peer has acknowledged what they sent. */
+static void llc_spread(struct smc_link_group *lgr)
 {
 	struct smc_llc *llc = &lgr->llc;
 	unsigned long links = 0;
 	unsigned int i;
 
-	llc->balance_at = SMC_LLC_NO_DEADLINE;
-	if (!lgr->is_uneven)
+	llc->new_links = 0;
+	if (llc->flow.phase != SMC_LLC_UP)
 		return;
-	llc->balance_at = llc_now() + LLC_BALANCE_MS;
 	for (i = 0; i < SMC_LLC_LINKS; i++)
-		if (smc_llc_flow_may_ask(&llc->flow, i))
+		if (smc_llc_is_in_use(&llc->flow.link[i]))
 			links |= BIT(i);
-	llc_feed_tests(lgr, SMC_LLC_EV_REQ_ROUND_TRIP, smc_failover_uneven_links(lgr, links));
-	/* other connections waited only for a send to complete */
-	smc_failover_queue(lgr);
+	llc_feed_tests(lgr, SMC_LLC_EV_REQ_ROUND_TRIP, smc_failover_spread(lgr, links));
 }
 
 static void llc_feed_idle(struct smc_link_group *lgr)
@@ -888,7 +878,6 @@ static void llc_arm_timer(struct smc_link_group *lgr)
 	if (idle_at)
 		due = min(due, idle_at);
 	due = min(due, smc_pool_sweep_due(lgr));
-	due = min(due, llc->balance_at);
 	if (due == SMC_LLC_NO_DEADLINE && !llc->swept_at)
 		return;
 	due = clamp(due, now, now + LLC_MAX_SLEEP_MS);
@@ -949,11 +938,11 @@ static void llc_run(struct smc_link_group *lgr)
 		llc_feed_timer(lgr);
 	if (READ_ONCE(llc->is_surplus) || (idle_at && llc_now() >= idle_at))
 		llc_feed_idle(lgr);
-	if (llc_now() >= llc->balance_at)
-		llc_balance(lgr);
 	smc_pool_sweep(lgr);
 	while (llc_feed_request(lgr))
 		;
+	if (llc->new_links)
+		llc_spread(lgr);
 }
 
 static void llc_feed_all_broken(struct smc_link_group *lgr)
@@ -1052,7 +1041,6 @@ void smc_llc_init(struct smc_link_group *lgr)
 	smc_pool_init_sweep(lgr);
 	smc_llc_queue_open(lgr);
 	INIT_LIST_HEAD(&llc->requests);
-	llc->balance_at = SMC_LLC_NO_DEADLINE;
 	llc->armed_at = SMC_LLC_NO_DEADLINE;
 	/* pairs with smp_load_acquire() in llc_may_end() */
 	smp_store_release(&llc->is_ready, true);

@@ -308,18 +308,17 @@ static void on_req_test_link(struct smc_llc_run *run, const struct smc_llc_event
 }
 
 /*
- * The peer processes a link in order, so its reply covers all that was sent before. Unlike a
- * probe this is not repeated, and a missing reply proves nothing.
+ * The peer processes a link in order, so its reply covers all that was sent before, also by
+ * connections that wait for it: a probe in flight is not enough.
  */
 static void on_req_round_trip(struct smc_llc_run *run, const struct smc_llc_event *ev)
 {
 	struct smc_llc_link *lnk = &run->flow->link[ev->link];
 
-	if (!smc_llc_flow_may_ask(run->flow, ev->link))
+	if (run->flow->phase != SMC_LLC_UP || !smc_llc_is_in_use(lnk))
 		return;
-	memcpy(lnk->probe, ev->timer.user_data, sizeof(lnk->probe));
 	lnk->is_asked = true;
-	smc_llc_send_test_link(run, ev->link);
+	begin_probe(run, ev->link, ev->timer.user_data);
 }
 
 /*
@@ -822,22 +821,6 @@ u64 smc_llc_flow_deadline(const struct smc_llc_flow *flow)
 		first = min(first, flow->link[i].deadline);
 	first = min(first, flow->own.hold ?: SMC_LLC_NO_DEADLINE);
 	return min(first, flow->backoff_end ?: SMC_LLC_NO_DEADLINE);
-}
-
-/**
- * smc_llc_flow_may_ask() - check whether a round trip on a link can be measured
- * @flow: the machine
- * @link: index of the link
- *
- * A second TEST LINK in flight would make the replies ambiguous.
- *
- * Context: Any context. The caller serialises.
- * Return: true if the link is in use and no TEST LINK reply is due on it.
- */
-bool smc_llc_flow_may_ask(const struct smc_llc_flow *flow, u8 link)
-{
-	return flow->phase == SMC_LLC_UP && smc_llc_is_in_use(&flow->link[link]) &&
-	       !flow->link[link].nr_unanswered;
 }
 
 /**

@@ -556,7 +556,6 @@ void smc_llc_flow_event(struct smc_llc_flow *flow, const struct smc_llc_event *e
 			u64 now, struct smc_llc_actions *out);
 u64 smc_llc_flow_deadline(const struct smc_llc_flow *flow);
 bool smc_llc_flow_may_request(const struct smc_llc_flow *flow, u64 now);
-bool smc_llc_flow_may_ask(const struct smc_llc_flow *flow, u8 link);
 
 u8 smc_llc_max_links(u8 own, u8 peer);
 u8 smc_llc_next_link_num(const struct smc_llc_flow *flow);

@@ -2637,39 +2637,62 @@ static void lb_03_a_crowd_is_spread(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&two->nr_conns), 3);
 }
 
+/* A link has come up. */
+static unsigned long core_spread(struct smc_link_group *lgr)
+{
+	unsigned long links;
+
+	mutex_lock(&lgr->lock);
+	links = smc_failover_spread(lgr, BIT(SMC_LINKS_MAX) - 1);
+	mutex_unlock(&lgr->lock);
+	return links;
+}
+
+/* The peer has processed all that was sent on the link. */
+static void core_drained(struct smc_link *link)
+{
+	struct smc_link_group *lgr = link->lgr;
+
+	mutex_lock(&lgr->lock);
+	smc_failover_link_drained(link);
+	mutex_unlock(&lgr->lock);
+	flush_work(&lgr->move_work);
+}
+
 static void lb_03_lb_04_links_share_the_load(struct kunit *test)
 {
 	struct smc_link *one = core_client_up(test, 0x11);
 	struct smc_link_group *lgr = one->lgr;
+	struct core_conn *cc[5];
 	struct smc_link *two;
 	int i;
 
 	for (i = 0; i < 5; i++)
-		core_join(test, one);
+		cc[i] = core_join(test, one);
 	two = core_second(test, one);
 	KUNIT_EXPECT_PTR_EQ(test, smc_lgr_pick_link(lgr), two);
 	/* not for any event */
 	smc_failover_queue(lgr);
 	flush_work(&lgr->move_work);
 	KUNIT_EXPECT_EQ(test, atomic_read(&one->nr_conns), 5);
-	/* but for a link that has come up */
-	mutex_lock(&lgr->lock);
-	lgr->is_uneven = true;
-	mutex_unlock(&lgr->lock);
-	smc_failover_queue(lgr);
-	flush_work(&lgr->move_work);
-	/* a connection that sent nothing has nothing that could be overtaken */
+	/* nor before it is open */
+	KUNIT_EXPECT_EQ(test, core_spread(lgr), 0);
+	for (i = 0; i < 5; i++)
+		smc_conn_open(cc[i]->conn);
+	KUNIT_EXPECT_EQ(test, core_spread(lgr), BIT(one->index));
+	/* others already do */
+	KUNIT_EXPECT_EQ(test, core_spread(lgr), 0);
+	core_drained(one);
 	KUNIT_EXPECT_EQ(test, atomic_read(&one->nr_conns), 3);
 	KUNIT_EXPECT_EQ(test, atomic_read(&two->nr_conns), 2);
 	KUNIT_EXPECT_PTR_EQ(test, smc_lgr_pick_link(lgr), two);
-	KUNIT_EXPECT_FALSE(test, lgr->is_uneven);
+	KUNIT_EXPECT_EQ(test, core_spread(lgr), 0);
 }
 
 /* A message is posted. */
 static void core_post_msg(struct core_conn *cc)
 {
 	spin_lock_bh(&cc->conn->lock);
-	smc_conn_note_post(cc->conn);
 	cc->conn->tx_inflight++;
 	cc->conn->ctl.tx_seq++;
 	spin_unlock_bh(&cc->conn->lock);
@@ -2687,7 +2710,6 @@ static struct smc_link *core_crowd(struct kunit *test, struct core_conn *cc[4])
 {
 	struct smc_link *one = core_client_up(test, 0x11);
 	struct smc_link *two = core_second(test, one);
-	struct smc_link_group *lgr = one->lgr;
 	int i;
 
 	core_know_both(test, one, two);
@@ -2698,34 +2720,16 @@ static struct smc_link *core_crowd(struct kunit *test, struct core_conn *cc[4])
 		core_post_msg(cc[i]);
 		core_complete_msg(cc[i]);
 	}
-	mutex_lock(&lgr->lock);
-	lgr->is_uneven = true;
-	mutex_unlock(&lgr->lock);
-	smc_failover_queue(lgr);
-	flush_work(&lgr->move_work);
 	return two;
 }
 
-static unsigned long core_ask(struct smc_link_group *lgr, unsigned long links)
+static bool core_is_on(const struct core_conn *cc, const struct smc_link *link)
 {
-	mutex_lock(&lgr->lock);
-	links = smc_failover_uneven_links(lgr, links);
-	mutex_unlock(&lgr->lock);
-	return links;
-}
-
-static void core_drained(struct smc_link *link)
-{
-	struct smc_link_group *lgr = link->lgr;
-
-	mutex_lock(&lgr->lock);
-	smc_failover_link_drained(lgr, link->index);
-	mutex_unlock(&lgr->lock);
-	flush_work(&lgr->move_work);
+	return rcu_access_pointer(cc->conn->link) == link;
 }
 
 /* Completed messages are in a queue of the peer, which may process the next link's queue first. */
-static void lb_04_fail_10_fail_19_only_quiet_connections_move(struct kunit *test)
+static void lb_01_fail_10_fail_19_a_share_moves_when_the_peer_has_seen_all(struct kunit *test)
 {
 	struct core_conn *cc[4];
 	struct smc_link *two = core_crowd(test, cc);
@@ -2733,33 +2737,26 @@ static void lb_04_fail_10_fail_19_only_quiet_connections_move(struct kunit *test
 	struct smc_link *one = lgr->links[0];
 	int i;
 
-	for (i = 0; i < 4; i++) {
-		KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc[i]->conn->link), one);
-		/* it is not held back for that, either */
-		KUNIT_EXPECT_NE(test, cc[i]->conn->phase, SMC_CONN_LEAVING);
-	}
-	KUNIT_EXPECT_TRUE(test, lgr->is_uneven);
-	/* an answer to a probe for another purpose does not count */
-	core_drained(one);
-	KUNIT_EXPECT_EQ(test, atomic_read(&two->nr_conns), 0);
-
-	KUNIT_EXPECT_EQ(test, core_ask(lgr, 0), 0);
-	KUNIT_EXPECT_EQ(test, core_ask(lgr, BIT(one->index) | BIT(two->index)), BIT(one->index));
-	core_post_msg(cc[0]);
-	core_complete_msg(cc[0]);
+	mutex_lock(&lgr->lock);
+	KUNIT_EXPECT_EQ(test, smc_failover_spread(lgr, BIT(two->index)), 0);
+	mutex_unlock(&lgr->lock);
+	KUNIT_EXPECT_EQ(test, core_spread(lgr), BIT(one->index));
+	smc_failover_queue(lgr);
 	core_drained(two);
-	KUNIT_EXPECT_EQ(test, atomic_read(&two->nr_conns), 0);
-	core_drained(one);
-	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc[0]->conn->link), one);
-	for (i = 1; i < 3; i++) {
-		KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc[i]->conn->link), two);
-		KUNIT_EXPECT_EQ(test, cc[i]->conn->phase, SMC_CONN_VALIDATING);
-		KUNIT_EXPECT_EQ(test, cc[i]->nr_moved, 1);
+	for (i = 0; i < 4; i++) {
+		KUNIT_EXPECT_TRUE(test, core_is_on(cc[i], one));
+		/* the others are not held back */
+		KUNIT_EXPECT_EQ(test, cc[i]->conn->phase,
+				i < 2 ? SMC_CONN_LEAVING : SMC_CONN_OPEN);
 	}
-	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc[3]->conn->link), one);
-	/* no probe is needed any more */
-	KUNIT_EXPECT_FALSE(test, lgr->is_uneven);
-	KUNIT_EXPECT_EQ(test, core_ask(lgr, BIT(one->index) | BIT(two->index)), 0);
+	core_drained(one);
+	for (i = 0; i < 4; i++) {
+		KUNIT_EXPECT_TRUE(test, core_is_on(cc[i], i < 2 ? two : one));
+		KUNIT_EXPECT_EQ(test, cc[i]->conn->phase,
+				i < 2 ? SMC_CONN_VALIDATING : SMC_CONN_OPEN);
+		KUNIT_EXPECT_EQ(test, cc[i]->nr_moved, i < 2);
+	}
+	KUNIT_EXPECT_EQ(test, core_spread(lgr), 0);
 }
 
 /* The peer's answer may arrive before the completion of the messages it covers. */
@@ -2772,20 +2769,35 @@ static void lb_04_fail_04_probed_connection_moves_after_completion(struct kunit 
 
 	for (i = 0; i < 4; i++)
 		core_post_msg(cc[i]);
-	KUNIT_EXPECT_EQ(test, core_ask(lgr, BIT(0)), BIT(0));
+	KUNIT_EXPECT_EQ(test, core_spread(lgr), BIT(0));
 	core_drained(lgr->links[0]);
 	KUNIT_EXPECT_EQ(test, atomic_read(&two->nr_conns), 0);
-	KUNIT_EXPECT_TRUE(test, lgr->is_uneven);
-	KUNIT_EXPECT_EQ(test, core_ask(lgr, BIT(0)), 0);
 	for (i = 0; i < 4; i++)
 		core_complete_msg(cc[i]);
-	smc_failover_queue(lgr);
 	flush_work(&lgr->move_work);
 	KUNIT_EXPECT_EQ(test, atomic_read(&two->nr_conns), 2);
-	KUNIT_EXPECT_FALSE(test, lgr->is_uneven);
 }
 
-/* Balance is optional. All connections leave a lost link at once. */
+/* The new link is lost before the connections have left the old one. */
+static void lb_04_fail_01_connections_go_on_where_they_are(struct kunit *test)
+{
+	struct core_conn *cc[4];
+	struct smc_link *two = core_crowd(test, cc);
+	struct smc_link_group *lgr = two->lgr;
+	struct smc_link *one = lgr->links[0];
+
+	core_post_msg(cc[0]);
+	KUNIT_EXPECT_EQ(test, core_spread(lgr), BIT(0));
+	core_lose(two);
+	KUNIT_EXPECT_EQ(test, cc[0]->conn->phase, SMC_CONN_LEAVING);
+	KUNIT_EXPECT_EQ(test, cc[1]->conn->phase, SMC_CONN_VALIDATING);
+	core_complete_msg(cc[0]);
+	flush_work(&lgr->move_work);
+	KUNIT_EXPECT_EQ(test, cc[0]->conn->phase, SMC_CONN_VALIDATING);
+	KUNIT_EXPECT_EQ(test, atomic_read(&one->nr_conns), 4);
+}
+
+/* All connections leave a lost link at once, also those that were to wait. */
 static void fail_01_fail_04_a_lost_link_is_left_at_once(struct kunit *test)
 {
 	struct core_conn *cc[4];
@@ -2793,20 +2805,15 @@ static void fail_01_fail_04_a_lost_link_is_left_at_once(struct kunit *test)
 	struct smc_link *one = two->lgr->links[0];
 	int i;
 
-	KUNIT_EXPECT_EQ(test, core_ask(two->lgr, BIT(0)), BIT(0));
+	KUNIT_EXPECT_EQ(test, core_spread(two->lgr), BIT(0));
 	core_post_msg(cc[0]);
 	core_lose(one);
 	KUNIT_EXPECT_EQ(test, cc[0]->conn->phase, SMC_CONN_LEAVING);
 	for (i = 1; i < 4; i++)
-		KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc[i]->conn->link), two);
-	/* a probe counts for its own link only */
-	core_drained(two);
-	for (i = 0; i < 4; i++)
-		KUNIT_EXPECT_NE(test, cc[i]->conn->receipt, SMC_CONN_RECEIPT_CONFIRMED);
+		KUNIT_EXPECT_TRUE(test, core_is_on(cc[i], two));
 	core_complete_msg(cc[0]);
 	flush_work(&two->lgr->move_work);
 	KUNIT_EXPECT_EQ(test, atomic_read(&two->nr_conns), 4);
-	KUNIT_EXPECT_FALSE(test, two->lgr->is_uneven);
 }
 
 /* A link is given up in good order: from now on no connection posts there. */
@@ -2844,8 +2851,7 @@ static void fc_12_fail_19_opened_connection_leaves_a_quiesced_link(struct kunit 
 	smc_conn_open(cc->conn);
 	KUNIT_EXPECT_EQ(test, cc->conn->phase, SMC_CONN_LEAVING);
 	two = core_second(test, one);
-	smc_failover_queue(two->lgr);
-	flush_work(&two->lgr->move_work);
+	core_clear(one);
 	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc->conn->link), two);
 	KUNIT_EXPECT_EQ(test, cc->conn->phase, SMC_CONN_VALIDATING);
 }
@@ -2897,30 +2903,22 @@ static void fail_10_fail_19_a_link_given_up_is_left_when_it_is_clear(struct kuni
 	struct smc_link *one = two->lgr->links[0];
 	int i;
 
-	/* the first two are quiet, but the second one posts again */
-	KUNIT_EXPECT_EQ(test, core_ask(two->lgr, BIT(0)), BIT(0));
-	mutex_lock(&two->lgr->lock);
-	two->lgr->is_uneven = false;
-	mutex_unlock(&two->lgr->lock);
-	for (i = 1; i < 4; i++)
+	for (i = 0; i < 4; i++)
 		core_post_msg(cc[i]);
-	core_drained(one);
-	for (i = 1; i < 3; i++)
+	for (i = 0; i < 3; i++)
 		core_complete_msg(cc[i]);
 	core_quiesce(one);
 	/* at once, before the next message is posted */
 	for (i = 0; i < 4; i++)
-		KUNIT_EXPECT_TRUE(test, rcu_access_pointer(cc[i]->conn->link) == two ||
-				  cc[i]->conn->phase == SMC_CONN_LEAVING);
+		KUNIT_EXPECT_EQ(test, cc[i]->conn->phase, SMC_CONN_LEAVING);
 	flush_work(&two->lgr->move_work);
-	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc[0]->conn->link), two);
-	for (i = 1; i < 4; i++) {
+	for (i = 0; i < 4; i++) {
 		KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc[i]->conn->link), one);
 		KUNIT_EXPECT_EQ(test, cc[i]->conn->phase, SMC_CONN_LEAVING);
 	}
 	/* messages in flight are waited for as well */
 	core_clear(one);
-	for (i = 1; i < 3; i++) {
+	for (i = 0; i < 3; i++) {
 		KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc[i]->conn->link), two);
 		KUNIT_EXPECT_EQ(test, cc[i]->conn->phase, SMC_CONN_VALIDATING);
 	}
@@ -3118,8 +3116,9 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(lg_01_sc_03_a_group_is_joined_over_any_link_that_is_left),
 	KUNIT_CASE(lb_03_a_crowd_is_spread),
 	KUNIT_CASE(lb_03_lb_04_links_share_the_load),
-	KUNIT_CASE(lb_04_fail_10_fail_19_only_quiet_connections_move),
+	KUNIT_CASE(lb_01_fail_10_fail_19_a_share_moves_when_the_peer_has_seen_all),
 	KUNIT_CASE(lb_04_fail_04_probed_connection_moves_after_completion),
+	KUNIT_CASE(lb_04_fail_01_connections_go_on_where_they_are),
 	KUNIT_CASE(fail_01_fail_04_a_lost_link_is_left_at_once),
 	KUNIT_CASE(fail_10_fail_19_a_link_given_up_is_left_when_it_is_clear),
 	KUNIT_CASE(fc_12_fail_19_opened_connection_leaves_a_quiesced_link),

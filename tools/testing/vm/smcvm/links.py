@@ -184,8 +184,7 @@ class Streams:
     def spread(self, why=""):
         """Pause the streams, so that each link carries connections again.
 
-        A busy connection may stay on its link: it moves only when the peer has processed
-        all that it sent.
+        A deployed peer may distribute its connections in any way while they are busy.
         """
         t = self.t
         for p in (self.s, self.c):
