@@ -189,7 +189,7 @@ static enum smc_decline smc_check_offer(struct smc_sock *smc, const struct socka
 	if (!smc_read_peer(addr, addr_len, &peer, &port))
 		return SMC_DECLINE_NONE;
 	reason = smc_policy_apply(smc->sk, SMC_POLICY_CONNECT, &peer, port);
-	return reason != SMC_DECLINE_NONE ? reason : smc_hs_may_offer(smc, addr, &peer);
+	return reason != SMC_DECLINE_NONE ? reason : smc_hs_may_offer(smc, addr, &peer, port);
 }
 
 static void smc_choose_offer(struct smc_sock *smc, const struct sockaddr *addr, int addr_len)

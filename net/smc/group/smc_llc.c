@@ -546,8 +546,8 @@ static void llc_remember_failure(struct smc_link_group *lgr, enum smc_llc_why wh
 {
 	if (READ_ONCE(lgr->state) == SMC_LGR_ACTIVE && smc_llc_why_is_path(why) &&
 	    !llc_has_outdated(lgr) && !smc_lgr_has_successor(lgr))
-		smc_peer_remember(lgr->key.net, &lgr->key.peer_addr, SMC_DECLINE_NOACTLINK,
-				  SMC_PEER_HAS_WORKED);
+		smc_peer_failed(lgr->key.net, SMC_PEER_HAS_WORKED, &lgr->key.peer_addr, 0,
+				SMC_DECLINE_NOACTLINK, 0);
 }
 
 /* Returns true if the outcome is known at once: @ev is then the event to feed next. */
@@ -593,8 +593,8 @@ static bool llc_perform(struct smc_link_group *lgr, struct smc_llc_action *act,
 	case SMC_LLC_ACT_GROUP_UP:
 		/* discard an unsent probe: from now on the element carries data */
 		lgr->llc.probe.len = 0;
-		smc_peer_forget(lgr->key.net, &lgr->key.peer_addr, lgr->params.is_routed,
-				lgr->links[0] && lgr->links[0]->wr.end.is_v2);
+		smc_peer_group_up(lgr->key.net, &lgr->key.peer_addr, lgr->params.is_routed,
+				  lgr->links[0] && lgr->links[0]->wr.end.is_v2);
 		smc_pool_start_keys(lgr);
 		smc_pool_start_sweep(lgr);
 		smc_lgr_activate(lgr);

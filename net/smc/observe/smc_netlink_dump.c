@@ -26,6 +26,7 @@
 static_assert((int)SMC_PEER_FIRST_CONTACT == SMC_PEER_NO_PATH);
 static_assert((int)SMC_PEER_HAS_WORKED == SMC_PEER_LOST_PATH);
 static_assert((int)SMC_PEER_ROUTED_PATH == SMC_PEER_NO_ROUTE);
+static_assert((int)SMC_PEER_CLIENT == SMC_PEER_NO_PROPOSAL);
 
 /* An EID of the host; all namespaces share them. */
 static int dump_ueid(struct sk_buff *skb, struct netlink_callback *cb, u64 *at)

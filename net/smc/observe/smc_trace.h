@@ -239,43 +239,30 @@ TRACE_EVENT(smc_fallback,
 		  __entry->diagnosis)
 );
 
+/* Of a host, or with a port of a service. */
 TRACE_EVENT(smc_peer_failed,
-	TP_PROTO(const struct net *net, const struct in6_addr *peer, u32 reason, u32 ms),
-	TP_ARGS(net, peer, reason, ms),
+	TP_PROTO(const struct net *net, const struct in6_addr *peer, u16 port, u32 reason,
+		 u32 diagnosis, u32 ms),
+	TP_ARGS(net, peer, port, reason, diagnosis, ms),
 	TP_STRUCT__entry(
 		__array(u8, peer, 16)
 		__field(u64, net_cookie)
-		__field(u32, reason)
-		__field(u32, ms)
-	),
-	TP_fast_assign(
-		memcpy(__entry->peer, peer, 16);
-		__entry->net_cookie = net->net_cookie;
-		__entry->reason = reason;
-		__entry->ms = ms;
-	),
-	TP_printk("peer=%pI6c net=%llu reason=%#x ms=%u", __entry->peer, __entry->net_cookie,
-		  __entry->reason, __entry->ms)
-);
-
-TRACE_EVENT(smc_service_paused,
-	TP_PROTO(const struct sock *sk, const struct sockaddr *addr, u32 reason, u32 diagnosis,
-		 u32 ms),
-	TP_ARGS(sk, addr, reason, diagnosis, ms),
-	TP_STRUCT__entry(
-		__field(const void *, sk)
+		__field(u16, port)
 		__field(u32, reason)
 		__field(u32, diagnosis)
 		__field(u32, ms)
 	),
 	TP_fast_assign(
-		__entry->sk = sk;
+		memcpy(__entry->peer, peer, 16);
+		__entry->net_cookie = net->net_cookie;
+		__entry->port = port;
 		__entry->reason = reason;
 		__entry->diagnosis = diagnosis;
 		__entry->ms = ms;
 	),
-	TP_printk("sk=%p reason=%#x diagnosis=%#x ms=%u", __entry->sk, __entry->reason,
-		  __entry->diagnosis, __entry->ms)
+	TP_printk("peer=%pI6c port=%u net=%llu reason=%#x diagnosis=%#x ms=%u", __entry->peer,
+		  __entry->port, __entry->net_cookie, __entry->reason, __entry->diagnosis,
+		  __entry->ms)
 );
 
 /* The next four have the names and fields that deployed tools know. */

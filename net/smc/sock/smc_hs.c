@@ -1141,26 +1141,23 @@ static void hs_note_client(struct smc_hs *hs)
 {
 	bool is_silent = hs->err == -ETIMEDOUT && !hs->half.done;
 	bool is_tcp = hs->outcome == SMC_HS_TCP && hs->reason == SMC_DECLINE_PEERNOSMC;
-	struct in6_addr peer;
 
-	smc_peer_addr(hs->smc->sk, &peer);
 	if (hs_current_row(hs)->step != hs_server_proposal)
-		smc_peer_proposed(hs->net, &peer);
+		smc_peer_works(hs->net, SMC_PEER_CLIENT, &hs->peer, 0);
 	else if (is_silent || is_tcp)
-		smc_peer_silent(hs->net, &peer);
+		smc_peer_failed(hs->net, SMC_PEER_CLIENT, &hs->peer, 0, SMC_DECLINE_PEERNOSMC, 0);
 }
 
 static void hs_note_service(struct smc_hs *hs)
 {
-	const struct smc_sock *smc = hs->smc;
-	const struct sockaddr *addr = (const struct sockaddr *)&hs->server;
-
 	if (hs->outcome == SMC_HS_SMC)
-		smc_peer_agreed(smc->sk, addr);
+		smc_peer_works(hs->net, SMC_PEER_DECLINED, &hs->peer, hs->server_port);
 	else if (hs->outcome == SMC_HS_TCP)
-		smc_peer_declined(smc->sk, addr, hs->reason, smc->peer_diagnosis);
+		smc_peer_failed(hs->net, SMC_PEER_DECLINED, &hs->peer, hs->server_port,
+				hs->reason, hs->smc->peer_diagnosis);
 	else if (hs_is_unanswered(hs))
-		smc_peer_unanswered(smc->sk, addr);
+		smc_peer_failed(hs->net, SMC_PEER_UNANSWERED, &hs->peer, hs->server_port,
+				SMC_DECLINE_PEERNOSMC, 0);
 }
 
 static void hs_end(struct smc_hs *hs, enum smc_hs_outcome out)
@@ -1265,7 +1262,8 @@ static bool hs_start(struct smc_sock *smc, enum smc_role role)
 	hs->net = sock_net(smc->sk);
 	hs->role = role;
 	hs->since = jiffies;
-	smc_tcp_peer(smc->sk, &hs->server);
+	smc_peer_addr(smc->sk, &hs->peer);
+	hs->server_port = ntohs(inet_sk(smc->sk)->inet_dport);
 	smc_same_host_get_key(smc->sk, role, &hs->name);
 	smc_sock_get(smc);
 	/* pairs with smp_load_acquire() in smc_hs_work() */

@@ -16,6 +16,7 @@
  * @smc: the client; receives the peer's diagnosis and the age of what is remembered
  * @addr: address for connect(), of either family
  * @peer: the same address, IPv4 mapped
+ * @port: its port
  *
  * A Decline costs more than TCP does. So nothing is offered without an RDMA device on the route, to
  * a peer whose path failed lately, or to a service that declined several times in a row.
@@ -24,19 +25,23 @@
  * Return: SMC_DECLINE_NONE, or the reason to use TCP.
  */
 enum smc_decline smc_hs_may_offer(struct smc_sock *smc, const struct sockaddr *addr,
-				  const struct in6_addr *peer)
+				  const struct in6_addr *peer, u16 port)
 {
 	struct net *net = sock_net(smc->sk);
+	struct smc_peer_entry entry;
 	enum smc_decline reason;
 
 	sock_owned_by_me(smc->sk);
 	reason = smc_path_reach(smc->sk, addr);
 	if (reason != SMC_DECLINE_NONE)
 		return reason;
-	reason = smc_peer_recall(net, peer, true, &smc->memory_age_ms);
-	if (reason != SMC_DECLINE_NONE)
-		return reason;
-	return smc_peer_recall_service(smc->sk, addr, &smc->peer_diagnosis, &smc->memory_age_ms);
+	reason = smc_peer_recall(net, SMC_PEER_HAS_WORKED, peer, 0, &entry) ?:
+		 smc_peer_recall(net, SMC_PEER_DECLINED, peer, port, &entry);
+	if (reason != SMC_DECLINE_NONE) {
+		smc->peer_diagnosis = entry.diagnosis;
+		smc->memory_age_ms = entry.age_ms;
+	}
+	return reason;
 }
 
 /*
@@ -69,7 +74,8 @@ void smc_hs_note_path(const struct smc_hs *hs, enum smc_decline reason)
 	if (reason != SMC_DECLINE_NONE && smc_hs_may_try_v2(hs) &&
 	    smc_peer_try_v2(hs->net, &peer))
 		return;
-	smc_peer_remember(hs->net, &peer, reason ?: SMC_DECLINE_TIMEOUT_CL, SMC_PEER_FIRST_CONTACT);
+	smc_peer_failed(hs->net, SMC_PEER_FIRST_CONTACT, &peer, 0,
+			reason ?: SMC_DECLINE_TIMEOUT_CL, 0);
 }
 
 /**
@@ -197,14 +203,18 @@ static enum smc_decline smc_hs_client_port(struct smc_hs *hs, struct smc_nego_su
 enum smc_hs_outcome smc_hs_find_port(struct smc_hs *hs, struct smc_nego_subnets *subnets)
 {
 	struct sock *tsk = hs->smc->sk;
+	struct smc_peer_entry entry;
 	enum smc_decline reason;
 	struct in6_addr peer;
 
 	if (smc_path_needs_ipsec(tsk))
 		return smc_hs_decline(hs, SMC_DECLINE_IPSEC);
 	smc_peer_addr(tsk, &peer);
-	reason = smc_peer_recall(hs->net, &peer, subnets, &hs->smc->memory_age_ms);
-	if (reason == SMC_DECLINE_NONE)
+	reason = smc_peer_recall(hs->net, subnets ? SMC_PEER_HAS_WORKED : SMC_PEER_FIRST_CONTACT,
+				 &peer, 0, &entry);
+	if (reason != SMC_DECLINE_NONE)
+		hs->smc->memory_age_ms = entry.age_ms;
+	else
 		reason = subnets ? smc_hs_client_port(hs, subnets) : smc_hs_server_port(hs);
 	if (reason != SMC_DECLINE_NONE)
 		return smc_hs_decline(hs, reason);
@@ -310,11 +320,13 @@ bool smc_hs_can_do_without(const struct smc_hs *hs)
 enum smc_hs_outcome smc_hs_server_route(struct smc_hs *hs)
 {
 	struct smc_nego_local local;
+	struct smc_peer_entry entry;
 	struct in6_addr peer;
 	const u8 *gid;
 
 	smc_peer_addr(hs->smc->sk, &peer);
-	if (smc_hs_can_do_without(hs) && smc_peer_recall_routed(hs->net, &peer))
+	if (smc_hs_can_do_without(hs) &&
+	    smc_peer_recall(hs->net, SMC_PEER_ROUTED_PATH, &peer, 0, &entry))
 		return SMC_HS_GO_ON;
 	smc_hs_local(hs, &local);
 	gid = smc_nego_routed_gid(&hs->proposal, &local);
@@ -334,8 +346,8 @@ enum smc_hs_outcome smc_hs_late_route(struct smc_hs *hs)
 	struct in6_addr peer;
 
 	smc_peer_addr(hs->smc->sk, &peer);
-	smc_peer_remember(hs->net, &peer, SMC_DECLINE_NOROUTE,
-			  is_optional ? SMC_PEER_ROUTED_PATH : SMC_PEER_FIRST_CONTACT);
+	smc_peer_failed(hs->net, is_optional ? SMC_PEER_ROUTED_PATH : SMC_PEER_FIRST_CONTACT,
+			&peer, 0, SMC_DECLINE_NOROUTE, 0);
 	return is_optional ? SMC_HS_GO_ON : smc_hs_decline(hs, SMC_DECLINE_NOROUTE);
 }
 

@@ -34,7 +34,8 @@ enum smc_hs_growth {
  * @route: that path; hop_limit is 0 until it is found
  * @is_near: server: @end shares a LAN with the client; client: TCP's route may stay in the subnet
  * @is_local_only: client only: @end can only reach a server on this host
- * @server: client only: destination of connect()
+ * @peer: IP address of the other end, IPv4 mapped; TCP's may be gone at the end
+ * @server_port: client only: of @peer
  * @name: names the connection if its peer is on this host
  * @pair: shared with the handshake at the other end on this host, or NULL; the other
  *	handshake may not have taken it yet
@@ -76,7 +77,8 @@ struct smc_hs {
 	struct smc_route route;
 	bool is_near;
 	bool is_local_only;
-	struct sockaddr_storage server;
+	struct in6_addr peer;
+	u16 server_port;
 	struct smc_same_host_key name;
 	struct smc_same_host_pair *pair;
 	u8 peer_id[SMC_PEER_ID_LEN];

@@ -42,6 +42,7 @@ static bool smc_listen_withholds_smc(const struct sock *sk)
 {
 	const struct smc_listener *listener = NULL;
 	const struct smc_sock *smc;
+	struct smc_peer_entry entry;
 	struct in6_addr peer;
 	bool withholds;
 
@@ -55,7 +56,7 @@ static bool smc_listen_withholds_smc(const struct sock *sk)
 	rcu_read_unlock();
 	if (withholds || !smc_tcp_syn_peer(&peer))
 		return withholds;
-	return smc_peer_recall_client(sock_net(sk), &peer) ||
+	return smc_peer_recall(sock_net(sk), SMC_PEER_CLIENT, &peer, 0, &entry) ||
 	       smc_policy_apply(sk, SMC_POLICY_LISTEN, &peer, inet_sk(sk)->inet_num);
 }
 

@@ -459,33 +459,6 @@ bool smc_tcp_is_agreed(const struct smc_sock *smc)
 }
 
 /**
- * smc_tcp_peer() - the address of the peer
- * @sk: the sock, connected or connecting
- * @addr: receives address and port
- *
- * Context: Any context.
- */
-void smc_tcp_peer(const struct sock *sk, struct sockaddr_storage *addr)
-{
-	struct sockaddr_in *addr4 = (struct sockaddr_in *)addr;
-
-	memset(addr, 0, sizeof(*addr));
-	addr->ss_family = sk->sk_family;
-#if IS_ENABLED(CONFIG_IPV6)
-	if (sk->sk_family == AF_INET6) {
-		struct sockaddr_in6 *addr6 = (struct sockaddr_in6 *)addr;
-
-		addr6->sin6_port = inet_sk(sk)->inet_dport;
-		addr6->sin6_addr = sk->sk_v6_daddr;
-		addr6->sin6_scope_id = ipv6_iface_scope_id(&sk->sk_v6_daddr, sk->sk_bound_dev_if);
-		return;
-	}
-#endif
-	addr4->sin_port = inet_sk(sk)->inet_dport;
-	addr4->sin_addr.s_addr = inet_sk(sk)->inet_daddr;
-}
-
-/**
  * smc_tcp_give_ops() - give the socket of a sock that is TCP's the operations of TCP
  * @sk: the sock; nothing happens without a file, as the socket may be about to be released
  *
@@ -563,22 +536,29 @@ void smc_tcp_become(struct smc_sock *smc, enum smc_decline reason)
 static void smc_tcp_refused(struct smc_sock *smc)
 {
 	bool was_offered = smc->fallback == SMC_DECLINE_NONE && !smc->is_withdrawn;
-	struct sockaddr_storage addr;
+	u16 port = ntohs(inet_sk(smc->sk)->inet_dport);
+	struct net *net = sock_net(smc->sk);
+	struct in6_addr peer;
 
-	smc_tcp_peer(smc->sk, &addr);
-	smc_peer_refused(smc->sk, (const struct sockaddr *)&addr, was_offered);
+	smc_peer_addr(smc->sk, &peer);
+	if (was_offered)
+		smc_peer_failed(net, SMC_PEER_REFUSED, &peer, port, SMC_DECLINE_PEERNOSMC, 0);
+	else
+		smc_peer_works_on_tcp(net, &peer, port, false);
 }
 
 /* The SYN that got the answer had no option. */
 static void smc_tcp_reached(struct smc_sock *smc)
 {
-	struct sockaddr_storage addr;
+	u16 port = ntohs(inet_sk(smc->sk)->inet_dport);
+	struct net *net = sock_net(smc->sk);
+	struct in6_addr peer;
 
-	smc_tcp_peer(smc->sk, &addr);
+	smc_peer_addr(smc->sk, &peer);
 	if (smc->is_withdrawn)
-		smc_peer_unanswered(smc->sk, (const struct sockaddr *)&addr);
+		smc_peer_failed(net, SMC_PEER_UNANSWERED, &peer, port, SMC_DECLINE_PEERNOSMC, 0);
 	else if (smc->memory_age_ms)
-		smc_peer_reached(smc->sk, (const struct sockaddr *)&addr);
+		smc_peer_works_on_tcp(net, &peer, port, true);
 }
 
 /**

@@ -27,7 +27,6 @@ void smc_tcp_leave(struct smc_sock *smc);
 
 bool smc_tcp_is_agreed(const struct smc_sock *smc);
 bool smc_tcp_holds_payload(struct sock *sk);
-void smc_tcp_peer(const struct sock *sk, struct sockaddr_storage *addr);
 void smc_tcp_take_err(struct smc_sock *smc);
 
 struct sock *smc_tcp_take_child(struct sock *lsk);

@@ -152,19 +152,16 @@ static void way_peer_addr(const struct sock *tsk, struct in6_addr *peer)
 	memset(peer, 0, sizeof(*peer));
 }
 
-static enum smc_decline way_recall(struct net *net, const struct in6_addr *peer, bool is_client,
-				   u32 *age_ms)
+static enum smc_decline way_recall(struct net *net, enum smc_peer_failure failure,
+				   const struct in6_addr *peer, u16 port,
+				   struct smc_peer_entry *entry)
 {
-	return SMC_DECLINE_NONE;
+	return failure == SMC_PEER_ROUTED_PATH && way.is_remembered ? SMC_DECLINE_NOROUTE :
+								      SMC_DECLINE_NONE;
 }
 
-static bool way_recall_routed(struct net *net, const struct in6_addr *peer)
-{
-	return way.is_remembered;
-}
-
-static void way_remember(struct net *net, const struct in6_addr *peer, enum smc_decline reason,
-			 enum smc_peer_failure failure)
+static void way_failed(struct net *net, enum smc_peer_failure failure, const struct in6_addr *peer,
+		       u16 port, enum smc_decline reason, u32 diagnosis)
 {
 	way_nr_remembered++;
 	way_failure = failure;
@@ -194,9 +191,7 @@ static bool way_try_v2(struct net *net, const struct in6_addr *peer)
 #define smc_eid_is_added		way_is_added
 #define smc_peer_addr			way_peer_addr
 #define smc_peer_recall			way_recall
-#define smc_peer_recall_routed		way_recall_routed
-#define smc_peer_recall_service(...)	SMC_DECLINE_NONE
-#define smc_peer_remember		way_remember
+#define smc_peer_failed			way_failed
 #define smc_peer_try_v2			way_try_v2
 #define smc_same_host_leave(...)	((void)0)
 #define smc_same_host_take(...)		NULL

@@ -243,8 +243,18 @@ static void table_set_probe(struct smc_link_group *lgr, const struct smc_llc_pro
 {
 }
 
-static void table_agreed(const struct sock *sk, const struct sockaddr *addr)
+static void table_failed(struct net *net, enum smc_peer_failure failure,
+			 const struct in6_addr *peer, u16 port, enum smc_decline reason,
+			 u32 diagnosis)
 {
+	table_nr_unanswered += failure == SMC_PEER_UNANSWERED;
+	table_nr_silent += failure == SMC_PEER_CLIENT;
+}
+
+static void table_works(struct net *net, enum smc_peer_failure failure,
+			const struct in6_addr *peer, u16 port)
+{
+	table_nr_proposed += failure == SMC_PEER_CLIENT;
 }
 
 static void table_peer_addr(const struct sock *sk, struct in6_addr *peer)
@@ -317,11 +327,8 @@ static void table_peer_addr(const struct sock *sk, struct in6_addr *peer)
 #define smc_pool_trim(...)		((void)0)
 #define smc_net(...)			(&table_net)
 #define smc_peer_addr			table_peer_addr
-#define smc_peer_agreed			table_agreed
-#define smc_peer_declined(...)		((void)0)
-#define smc_peer_unanswered(...)	(table_nr_unanswered++)
-#define smc_peer_proposed(...)		(table_nr_proposed++)
-#define smc_peer_silent(...)		(table_nr_silent++)
+#define smc_peer_failed			table_failed
+#define smc_peer_works			table_works
 #define smc_path_class(...)		((void)0)
 #define smc_path_local_host(...)	((void)0)
 #define smc_path_local_id(...)		((void)0)

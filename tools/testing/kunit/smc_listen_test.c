@@ -10,6 +10,7 @@
 #include "../../../net/smc/sock/smc_hs.h"
 #include "../../../net/smc/rdma/smc_ib.h"
 #include "../../../net/smc/rdma/smc_path.h"
+#include "../../../net/smc/rdma/smc_peer.h"
 #include "../../../net/smc/sock/smc_listen.h"
 #include "../../../net/smc/sock/smc_listener.h"
 #include "../../../net/smc/sock/smc_policy.h"
@@ -149,9 +150,12 @@ static bool listen_get_syn(struct in6_addr *peer)
 	return listen_has_syn;
 }
 
-static bool listen_recall_client(struct net *net, const struct in6_addr *peer)
+static enum smc_decline listen_recall(struct net *net, enum smc_peer_failure failure,
+				      const struct in6_addr *peer, u16 port,
+				      struct smc_peer_entry *entry)
 {
-	return listen_is_silent;
+	return failure == SMC_PEER_CLIENT && listen_is_silent ? SMC_DECLINE_PEERNOSMC :
+								SMC_DECLINE_NONE;
 }
 
 #define smc_child_drop listen_drop
@@ -162,7 +166,7 @@ static bool listen_recall_client(struct net *net, const struct in6_addr *peer)
 #define smc_ib_has_device() listen_has_rnic
 #define smc_listener_new listen_new_listener
 #define smc_path_lack(...) listen_lack
-#define smc_peer_recall_client listen_recall_client
+#define smc_peer_recall listen_recall
 #define smc_policy_apply listen_ask_policy
 #define smc_policy_peek listen_peek_policy
 #define smc_sock_lock_work listen_lock

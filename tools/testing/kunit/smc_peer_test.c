@@ -8,20 +8,23 @@
 /* no traces */
 #define SMC_TRACE_H
 #define trace_smc_peer_failed(...)	((void)0)
-#define trace_smc_service_paused(...)	((void)0)
+
+#include "../../../net/smc/rdma/smc_event.h"
+
+static struct smc_event peer_event;
+
+/* the last one */
+#define smc_event_send(...)		((void)(peer_event = *(__VA_ARGS__)))
 
 #include "../../../net/smc/rdma/smc_peer.c"
 
-#define PEER_MEMORY_MS	60000
-#define SERVICE		((const struct sockaddr *)&service_addr)
+/* divisible, so that times in jiffies are exact */
+#define PEER_MEMORY_MS	64000U
+#define PEER_PAUSE_MS	(PEER_MEMORY_MS >> (SMC_PEER_ALL - SMC_PEER_DECLINES))
+#define PEER_LOST_MS	(PEER_MEMORY_MS >> (SMC_PEER_ALL - SMC_PEER_LOST))
+#define PORT		80
 
 static struct in6_addr peer_a = { .s6_addr = { [10] = 0xff, 0xff, 10, 0, 0, 1 } };
-
-static const struct sockaddr_in service_addr = {
-	.sin_family = AF_INET, .sin_port = htons(80), .sin_addr.s_addr = htonl(0x0a000001),
-};
-
-static struct inet_sock service_socket;
 
 static int peer_net_init(struct net *net)
 {
@@ -56,8 +59,6 @@ static void peer_suite_exit(struct kunit_suite *suite)
 static int peer_init(struct kunit *test)
 {
 	smc_net(&init_net)->set.peer_memory_ms = PEER_MEMORY_MS;
-	service_socket.sk.sk_family = AF_INET;
-	sock_net_set(&service_socket.sk, &init_net);
 	smc_peer_prepare(&init_net);
 	return smc_net(&init_net)->peer_memory ? 0 : -ENOMEM;
 }
@@ -78,30 +79,49 @@ static void peer_age(unsigned int ms)
 		mem->slot[i].since -= msecs_to_jiffies(ms);
 }
 
+static enum smc_decline peer_recall_of(enum smc_peer_failure failure, const struct in6_addr *peer,
+				       u16 port)
+{
+	struct smc_peer_entry entry = {};
+	enum smc_decline reason = smc_peer_recall(&init_net, failure, peer, port, &entry);
+
+	return !reason == !entry.age_ms ? reason : SMC_DECLINE_INTERR;
+}
+
 static enum smc_decline peer_recall(bool is_client)
 {
-	u32 age_ms = 0;
-	enum smc_decline reason = smc_peer_recall(&init_net, &peer_a, is_client, &age_ms);
-
-	return !reason == !age_ms ? reason : SMC_DECLINE_INTERR;
+	return peer_recall_of(is_client ? SMC_PEER_HAS_WORKED : SMC_PEER_FIRST_CONTACT, &peer_a, 0);
 }
 
-static u64 service_id_for(const struct inet_sock *inet, const void *addr)
+static bool peer_recall_routed(const struct in6_addr *peer)
 {
-	struct smc_peer_service name = smc_peer_name_service(&inet->sk, addr);
-
-	return smc_peer_service_id(smc_net(&init_net)->peer_memory, &name);
+	return peer_recall_of(SMC_PEER_ROUTED_PATH, peer, 0) != SMC_DECLINE_NONE;
 }
 
-static u64 service_id(const struct sockaddr_in *service)
+static bool peer_recall_client(const struct in6_addr *peer)
 {
-	return service_id_for(&service_socket, service);
+	return peer_recall_of(SMC_PEER_CLIENT, peer, 0) != SMC_DECLINE_NONE;
+}
+
+static void peer_remember(enum smc_decline reason, enum smc_peer_failure failure)
+{
+	smc_peer_failed(&init_net, failure, &peer_a, 0, reason, 0);
+}
+
+static void peer_silent(void)
+{
+	peer_remember(SMC_DECLINE_PEERNOSMC, SMC_PEER_CLIENT);
+}
+
+static void peer_proposed(const struct in6_addr *peer)
+{
+	smc_peer_works(&init_net, SMC_PEER_CLIENT, peer, 0);
 }
 
 static void service_fails(enum smc_decline reason, u32 diagnosis, unsigned int times)
 {
 	while (times--)
-		smc_peer_declined(&service_socket.sk, SERVICE, reason, diagnosis);
+		smc_peer_failed(&init_net, SMC_PEER_DECLINED, &peer_a, PORT, reason, diagnosis);
 }
 
 static void service_declines(u32 diagnosis, unsigned int times)
@@ -109,29 +129,61 @@ static void service_declines(u32 diagnosis, unsigned int times)
 	service_fails(SMC_DECLINE_PEERDECL, diagnosis, times);
 }
 
-static enum smc_decline service_recall_at(const struct sockaddr_in *service)
+static void service_unanswered(void)
 {
-	u32 diagnosis = 0, age_ms = 0;
+	smc_peer_failed(&init_net, SMC_PEER_UNANSWERED, &peer_a, PORT, SMC_DECLINE_PEERNOSMC, 0);
+}
 
-	return smc_peer_recall_service(&service_socket.sk, (const struct sockaddr *)service,
-				       &diagnosis, &age_ms);
+static void service_refused_at(u16 port)
+{
+	smc_peer_failed(&init_net, SMC_PEER_REFUSED, &peer_a, port, SMC_DECLINE_PEERNOSMC, 0);
+}
+
+static void service_refused(void)
+{
+	service_refused_at(PORT);
+}
+
+static void service_works_on_tcp(bool works)
+{
+	smc_peer_works_on_tcp(&init_net, &peer_a, PORT, works);
+}
+
+static void service_agreed_at(u16 port)
+{
+	smc_peer_works(&init_net, SMC_PEER_DECLINED, &peer_a, port);
+}
+
+static void service_agreed(void)
+{
+	service_agreed_at(PORT);
+}
+
+static enum smc_decline service_recall_at(u16 port)
+{
+	return peer_recall_of(SMC_PEER_DECLINED, &peer_a, port);
 }
 
 static enum smc_decline service_recall(void)
 {
-	return service_recall_at(&service_addr);
+	return service_recall_at(PORT);
+}
+
+static struct smc_peer_slot *service_slot(u16 port)
+{
+	struct smc_peer_memory *mem = smc_net(&init_net)->peer_memory;
+
+	return peer_slot(mem, peer_id(mem, SMC_PEER_DECLINED, &peer_a, port));
 }
 
 /* Another service, in the same slot. */
-static struct sockaddr_in service_in_same_slot(void)
+static u16 service_in_same_slot(void)
 {
-	unsigned int slot = service_id(&service_addr) % SMC_PEER_SLOTS;
-	struct sockaddr_in other = service_addr;
+	u16 port = PORT + 1;
 
-	do
-		other.sin_addr.s_addr++;
-	while (service_id(&other) % SMC_PEER_SLOTS != slot);
-	return other;
+	while (service_slot(port) != service_slot(PORT))
+		port++;
+	return port;
 }
 
 /* Its owner may ask, and nothing is remembered. */
@@ -143,20 +195,20 @@ static void a_namespace_without_sockets_has_no_memory(struct kunit *test)
 	unsigned int pos = 0;
 
 	sn->peer_memory = NULL;
-	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_TIMEOUT_CL, SMC_PEER_FIRST_CONTACT);
+	peer_remember(SMC_DECLINE_TIMEOUT_CL, SMC_PEER_FIRST_CONTACT);
 	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_NONE);
-	KUNIT_EXPECT_FALSE(test, smc_peer_recall_routed(&init_net, &peer_a));
-	smc_peer_forget(&init_net, &peer_a, true, true);
+	KUNIT_EXPECT_FALSE(test, peer_recall_routed(&peer_a));
+	smc_peer_group_up(&init_net, &peer_a, true, true);
 	KUNIT_EXPECT_FALSE(test, smc_peer_try_v2(&init_net, &peer_a));
 	KUNIT_EXPECT_FALSE(test, smc_peer_needs_v2(&init_net, &peer_a));
 	service_declines(SMC_DECLINE_CNFERR, SMC_PEER_DECLINES);
-	smc_peer_agreed(&service_socket.sk, SERVICE);
-	smc_peer_unanswered(&service_socket.sk, SERVICE);
-	smc_peer_refused(&service_socket.sk, SERVICE, true);
-	smc_peer_reached(&service_socket.sk, SERVICE);
-	smc_peer_silent(&init_net, &peer_a);
-	smc_peer_proposed(&init_net, &peer_a);
-	KUNIT_EXPECT_FALSE(test, smc_peer_recall_client(&init_net, &peer_a));
+	service_agreed();
+	service_unanswered();
+	service_refused();
+	service_works_on_tcp(true);
+	peer_silent();
+	peer_proposed(&peer_a);
+	KUNIT_EXPECT_FALSE(test, peer_recall_client(&peer_a));
 	KUNIT_EXPECT_FALSE(test, smc_peer_next(&init_net, &pos, &entry));
 	KUNIT_EXPECT_EQ(test, smc_peer_clear(&init_net, NULL, 0), 0U);
 	/* the first socket brings it, the others find it */
@@ -168,14 +220,13 @@ static void a_namespace_without_sockets_has_no_memory(struct kunit *test)
 static void a_path_that_never_worked_is_not_tried_by_either_side(struct kunit *test)
 {
 	struct in6_addr other = peer_a;
-	u32 age_ms;
 
 	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_NONE);
-	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_TIMEOUT_CL, SMC_PEER_FIRST_CONTACT);
+	peer_remember(SMC_DECLINE_TIMEOUT_CL, SMC_PEER_FIRST_CONTACT);
 	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_TIMEOUT_CL);
 	KUNIT_EXPECT_EQ(test, peer_recall(false), SMC_DECLINE_TIMEOUT_CL);
 	other.s6_addr[15]++;
-	KUNIT_EXPECT_EQ(test, smc_peer_recall(&init_net, &other, true, &age_ms), SMC_DECLINE_NONE);
+	KUNIT_EXPECT_EQ(test, peer_recall_of(SMC_PEER_HAS_WORKED, &other, 0), SMC_DECLINE_NONE);
 	peer_age(PEER_MEMORY_MS - 1000);
 	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_TIMEOUT_CL);
 	peer_age(1000);
@@ -185,18 +236,18 @@ static void a_path_that_never_worked_is_not_tried_by_either_side(struct kunit *t
 /* The peer may have restarted, or have another RNIC now. */
 static void a_path_that_has_worked_is_tried_when_the_peer_proposes_and_sooner(struct kunit *test)
 {
-	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_NOACTLINK, SMC_PEER_HAS_WORKED);
+	peer_remember(SMC_DECLINE_NOACTLINK, SMC_PEER_HAS_WORKED);
 	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_NOACTLINK);
 	KUNIT_EXPECT_EQ(test, peer_recall(false), SMC_DECLINE_NONE);
 	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_NOACTLINK);
-	peer_age(PEER_MEMORY_MS / SMC_PEER_HAS_WORKED_DIV - 1000);
+	peer_age(PEER_LOST_MS - 1000);
 	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_NOACTLINK);
 	peer_age(1000);
 	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_NONE);
 
 	/* then first contact fails, too */
-	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_NOACTLINK, SMC_PEER_HAS_WORKED);
-	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_TIMEOUT_CL, SMC_PEER_FIRST_CONTACT);
+	peer_remember(SMC_DECLINE_NOACTLINK, SMC_PEER_HAS_WORKED);
+	peer_remember(SMC_DECLINE_TIMEOUT_CL, SMC_PEER_FIRST_CONTACT);
 	KUNIT_EXPECT_EQ(test, peer_recall(false), SMC_DECLINE_TIMEOUT_CL);
 }
 
@@ -204,18 +255,18 @@ static void a_change_of_an_rnic_or_a_group_that_is_up_ends_it(struct kunit *test
 {
 	struct in6_addr other = peer_a;
 
-	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_TIMEOUT_CL, SMC_PEER_FIRST_CONTACT);
+	peer_remember(SMC_DECLINE_TIMEOUT_CL, SMC_PEER_FIRST_CONTACT);
 	kunit_changes++;
 	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_NONE);
 	/* the entry is dropped for good */
 	kunit_changes--;
 	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_NONE);
 
-	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_NOACTLINK, SMC_PEER_HAS_WORKED);
+	peer_remember(SMC_DECLINE_NOACTLINK, SMC_PEER_HAS_WORKED);
 	other.s6_addr[15]++;
-	smc_peer_forget(&init_net, &other, true, true);
+	smc_peer_group_up(&init_net, &other, true, true);
 	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_NOACTLINK);
-	smc_peer_forget(&init_net, &peer_a, false, false);
+	smc_peer_group_up(&init_net, &peer_a, false, false);
 	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_NONE);
 }
 
@@ -225,29 +276,31 @@ static void a_routed_path_is_remembered_by_itself(struct kunit *test)
 	struct in6_addr other = peer_a;
 
 	other.s6_addr[15]++;
-	KUNIT_EXPECT_FALSE(test, smc_peer_recall_routed(&init_net, &peer_a));
-	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_NOROUTE, SMC_PEER_ROUTED_PATH);
-	KUNIT_EXPECT_TRUE(test, smc_peer_recall_routed(&init_net, &peer_a));
-	KUNIT_EXPECT_FALSE(test, smc_peer_recall_routed(&init_net, &other));
+	KUNIT_EXPECT_FALSE(test, peer_recall_routed(&peer_a));
+	peer_remember(SMC_DECLINE_NOROUTE, SMC_PEER_ROUTED_PATH);
+	KUNIT_EXPECT_TRUE(test, peer_recall_routed(&peer_a));
+	KUNIT_EXPECT_FALSE(test, peer_recall_routed(&other));
 	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_NONE);
 	KUNIT_EXPECT_EQ(test, peer_recall(false), SMC_DECLINE_NONE);
 	/* a group comes up on the other path, and later on this one */
-	smc_peer_forget(&init_net, &peer_a, false, false);
-	KUNIT_EXPECT_TRUE(test, smc_peer_recall_routed(&init_net, &peer_a));
-	smc_peer_forget(&init_net, &peer_a, true, true);
-	KUNIT_EXPECT_FALSE(test, smc_peer_recall_routed(&init_net, &peer_a));
+	smc_peer_group_up(&init_net, &peer_a, false, false);
+	KUNIT_EXPECT_TRUE(test, peer_recall_routed(&peer_a));
+	smc_peer_group_up(&init_net, &peer_a, true, true);
+	KUNIT_EXPECT_FALSE(test, peer_recall_routed(&peer_a));
 
 	/* it expires like others */
-	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_NOROUTE, SMC_PEER_ROUTED_PATH);
+	peer_remember(SMC_DECLINE_NOROUTE, SMC_PEER_ROUTED_PATH);
 	peer_age(PEER_MEMORY_MS - 1000);
-	KUNIT_EXPECT_TRUE(test, smc_peer_recall_routed(&init_net, &peer_a));
+	KUNIT_EXPECT_TRUE(test, peer_recall_routed(&peer_a));
 	peer_age(1000);
-	KUNIT_EXPECT_FALSE(test, smc_peer_recall_routed(&init_net, &peer_a));
+	KUNIT_EXPECT_FALSE(test, peer_recall_routed(&peer_a));
 
-	/* an entry for all paths replaces it */
-	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_NOROUTE, SMC_PEER_ROUTED_PATH);
-	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_TIMEOUT_CL, SMC_PEER_FIRST_CONTACT);
-	KUNIT_EXPECT_FALSE(test, smc_peer_recall_routed(&init_net, &peer_a));
+	/* a failure of all paths does not replace it */
+	peer_remember(SMC_DECLINE_NOROUTE, SMC_PEER_ROUTED_PATH);
+	peer_remember(SMC_DECLINE_TIMEOUT_CL, SMC_PEER_FIRST_CONTACT);
+	KUNIT_EXPECT_TRUE(test, smc_peer_try_v2(&init_net, &peer_a));
+	KUNIT_EXPECT_TRUE(test, peer_recall_routed(&peer_a));
+	peer_remember(SMC_DECLINE_TIMEOUT_CL, SMC_PEER_FIRST_CONTACT);
 	KUNIT_EXPECT_EQ(test, peer_recall(false), SMC_DECLINE_TIMEOUT_CL);
 }
 
@@ -267,7 +320,7 @@ static void roce_v2_is_tried_when_roce_v1_has_failed(struct kunit *test)
 
 	/* it fails, too: TCP, then RoCE v1 */
 	KUNIT_EXPECT_FALSE(test, smc_peer_try_v2(&init_net, &peer_a));
-	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_TIMEOUT_CL, SMC_PEER_FIRST_CONTACT);
+	peer_remember(SMC_DECLINE_TIMEOUT_CL, SMC_PEER_FIRST_CONTACT);
 	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_TIMEOUT_CL);
 	KUNIT_EXPECT_FALSE(test, smc_peer_needs_v2(&init_net, &peer_a));
 
@@ -277,31 +330,31 @@ static void roce_v2_is_tried_when_roce_v1_has_failed(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, smc_peer_needs_v2(&init_net, &peer_a));
 	/* RoCE v1 works after all */
 	KUNIT_EXPECT_TRUE(test, smc_peer_try_v2(&init_net, &peer_a));
-	smc_peer_forget(&init_net, &peer_a, false, false);
+	smc_peer_group_up(&init_net, &peer_a, false, false);
 	KUNIT_EXPECT_FALSE(test, smc_peer_needs_v2(&init_net, &peer_a));
 }
 
 static void roce_v2_that_works_is_remembered_until_it_fails(struct kunit *test)
 {
 	KUNIT_EXPECT_TRUE(test, smc_peer_try_v2(&init_net, &peer_a));
-	smc_peer_forget(&init_net, &peer_a, false, true);
+	smc_peer_group_up(&init_net, &peer_a, false, true);
 	peer_age(100 * PEER_MEMORY_MS);
 	kunit_changes++;
 	KUNIT_EXPECT_TRUE(test, smc_peer_needs_v2(&init_net, &peer_a));
 	/* the path is lost later, as any other */
-	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_NOACTLINK, SMC_PEER_HAS_WORKED);
+	peer_remember(SMC_DECLINE_NOACTLINK, SMC_PEER_HAS_WORKED);
 	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_NOACTLINK);
 	KUNIT_EXPECT_TRUE(test, smc_peer_needs_v2(&init_net, &peer_a));
-	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_NOROUTE, SMC_PEER_ROUTED_PATH);
+	peer_remember(SMC_DECLINE_NOROUTE, SMC_PEER_ROUTED_PATH);
 	KUNIT_EXPECT_TRUE(test, smc_peer_needs_v2(&init_net, &peer_a));
 	/* version 2 says nothing about what version 1 uses */
-	smc_peer_forget(&init_net, &peer_a, true, true);
+	smc_peer_group_up(&init_net, &peer_a, true, true);
 	KUNIT_EXPECT_TRUE(test, smc_peer_needs_v2(&init_net, &peer_a));
 
-	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_TIMEOUT_CL, SMC_PEER_FIRST_CONTACT);
+	peer_remember(SMC_DECLINE_TIMEOUT_CL, SMC_PEER_FIRST_CONTACT);
 	KUNIT_EXPECT_FALSE(test, smc_peer_needs_v2(&init_net, &peer_a));
 	/* a routed path that works does not make it one that needs RoCE v2 */
-	smc_peer_forget(&init_net, &peer_a, true, true);
+	smc_peer_group_up(&init_net, &peer_a, true, true);
 	KUNIT_EXPECT_FALSE(test, smc_peer_needs_v2(&init_net, &peer_a));
 	KUNIT_EXPECT_TRUE(test, smc_peer_try_v2(&init_net, &peer_a));
 	KUNIT_EXPECT_EQ(test, smc_peer_clear(&init_net, &peer_a, 0), 0);
@@ -318,20 +371,20 @@ static const struct in6_addr roce_hosts[2] = {
 static bool roce_connect(void)
 {
 	bool is_v2[2];
-	u32 age_ms;
 	int i;
 
 	for (i = 0; i < 2; i++) {
-		if (smc_peer_recall(&init_net, &roce_hosts[i], !i, &age_ms))
+		if (peer_recall_of(i ? SMC_PEER_FIRST_CONTACT : SMC_PEER_HAS_WORKED,
+				   &roce_hosts[i], 0))
 			return false;
 		is_v2[i] = smc_peer_needs_v2(&init_net, &roce_hosts[i]);
 	}
 	for (i = 0; i < 2; i++) {
 		if (is_v2[0] && is_v2[1])
-			smc_peer_forget(&init_net, &roce_hosts[i], false, true);
+			smc_peer_group_up(&init_net, &roce_hosts[i], false, true);
 		else if (!smc_peer_try_v2(&init_net, &roce_hosts[i]))
-			smc_peer_remember(&init_net, &roce_hosts[i], SMC_DECLINE_TIMEOUT_CL,
-					  SMC_PEER_FIRST_CONTACT);
+			smc_peer_failed(&init_net, SMC_PEER_FIRST_CONTACT, &roce_hosts[i], 0,
+					SMC_DECLINE_TIMEOUT_CL, 0);
 	}
 	return is_v2[0] && is_v2[1];
 }
@@ -360,18 +413,18 @@ static void with_0_nothing_is_remembered(struct kunit *test)
 {
 	smc_net(&init_net)->set.peer_memory_ms = 0;
 	KUNIT_EXPECT_FALSE(test, smc_peer_try_v2(&init_net, &peer_a));
-	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_TIMEOUT_CL, SMC_PEER_FIRST_CONTACT);
+	peer_remember(SMC_DECLINE_TIMEOUT_CL, SMC_PEER_FIRST_CONTACT);
 	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_NONE);
 }
 
 static void a_shorter_time_holds_at_once_and_a_longer_one_for_what_follows(struct kunit *test)
 {
-	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_TIMEOUT_CL, SMC_PEER_FIRST_CONTACT);
+	peer_remember(SMC_DECLINE_TIMEOUT_CL, SMC_PEER_FIRST_CONTACT);
 	smc_net(&init_net)->set.peer_memory_ms = 10 * PEER_MEMORY_MS;
 	peer_age(PEER_MEMORY_MS);
 	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_NONE);
 
-	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_TIMEOUT_CL, SMC_PEER_FIRST_CONTACT);
+	peer_remember(SMC_DECLINE_TIMEOUT_CL, SMC_PEER_FIRST_CONTACT);
 	smc_net(&init_net)->set.peer_memory_ms = PEER_MEMORY_MS;
 	peer_age(PEER_MEMORY_MS - 1000);
 	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_TIMEOUT_CL);
@@ -381,43 +434,55 @@ static void a_shorter_time_holds_at_once_and_a_longer_one_for_what_follows(struc
 
 static void declines_in_a_row_begin_a_pause(struct kunit *test)
 {
-	struct sockaddr_in other = service_in_same_slot();
-	u32 diagnosis = 0, age_ms = 0;
+	struct smc_peer_entry entry;
 
 	service_declines(SMC_DECLINE_NOSMCRDEV, SMC_PEER_DECLINES - 1);
 	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);
 	service_declines(SMC_DECLINE_NOSMCRDEV, 1);
-	KUNIT_EXPECT_EQ(test, smc_peer_recall_service(&service_socket.sk, SERVICE, &diagnosis,
-						      &age_ms), SMC_DECLINE_PEERDECL);
-	KUNIT_EXPECT_GE(test, age_ms, 1U);
-	KUNIT_EXPECT_EQ(test, diagnosis, (u32)SMC_DECLINE_NOSMCRDEV);
-	KUNIT_EXPECT_EQ(test, service_recall_at(&other), SMC_DECLINE_NONE);
+	KUNIT_EXPECT_EQ(test, smc_peer_recall(&init_net, SMC_PEER_DECLINED, &peer_a, PORT, &entry),
+			SMC_DECLINE_PEERDECL);
+	KUNIT_EXPECT_GE(test, entry.age_ms, 1U);
+	KUNIT_EXPECT_EQ(test, entry.diagnosis, (u32)SMC_DECLINE_NOSMCRDEV);
+	KUNIT_EXPECT_EQ(test, service_recall_at(service_in_same_slot()), SMC_DECLINE_NONE);
 }
 
-static void one_decline_after_a_pause_begins_another(struct kunit *test)
+/* It doubles with each Decline after a pause, up to peer_memory_ms. */
+static void pauses_in_a_row_grow(struct kunit *test)
 {
+	unsigned int ms = PEER_PAUSE_MS, i;
+
 	service_declines(SMC_DECLINE_NOSMCRDEV, SMC_PEER_DECLINES);
-	peer_age(SMC_PEER_PAUSE_MS / 2);
-	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_PEERDECL);
-	peer_age(SMC_PEER_PAUSE_MS / 2);
-	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);
-	service_declines(SMC_DECLINE_NOSMCRDEV, 1);
-	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_PEERDECL);
-	/* much later the next failure starts a new series */
-	peer_age(SMC_PEER_ROW_MS);
-	service_declines(SMC_DECLINE_NOSMCRDEV, 1);
-	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);
+	for (i = 0; i < 8; i++) {
+		/* connections that had begun before */
+		service_declines(SMC_DECLINE_NOSMCRDEV, 3);
+		peer_age(ms - PEER_PAUSE_MS / 2);
+		KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_PEERDECL);
+		peer_age(PEER_PAUSE_MS / 2);
+		KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);
+		service_declines(SMC_DECLINE_NOSMCRDEV, 1);
+		ms = min(2 * ms, PEER_MEMORY_MS);
+	}
+	KUNIT_EXPECT_EQ(test, ms, PEER_MEMORY_MS);
+	/* so do those after losses of a path, unless a group comes up in between */
+	peer_remember(SMC_DECLINE_NOACTLINK, SMC_PEER_HAS_WORKED);
+	peer_remember(SMC_DECLINE_NOACTLINK, SMC_PEER_HAS_WORKED);
+	peer_age(PEER_LOST_MS);
+	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_NOACTLINK);
+	smc_peer_group_up(&init_net, &peer_a, false, false);
+	peer_remember(SMC_DECLINE_NOACTLINK, SMC_PEER_HAS_WORKED);
+	peer_age(PEER_LOST_MS);
+	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_NONE);
 }
 
 /* Several hosts may be behind one address. */
 static void a_connection_on_rdma_ends_a_pause_and_is_trusted(struct kunit *test)
 {
-	struct sockaddr_in other = service_in_same_slot();
+	u16 other = service_in_same_slot();
 
 	service_declines(SMC_DECLINE_NOSMCRDEV, SMC_PEER_DECLINES);
-	smc_peer_agreed(&service_socket.sk, (const struct sockaddr *)&other);
+	service_agreed_at(other);
 	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_PEERDECL);
-	smc_peer_agreed(&service_socket.sk, SERVICE);
+	service_agreed();
 	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);
 	service_declines(SMC_DECLINE_NOSMCRDEV, 2 * SMC_PEER_DECLINES);
 	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);
@@ -435,7 +500,7 @@ static void a_service_without_an_answer_is_remembered_at_once(struct kunit *test
 	struct smc_peer_entry entry;
 	unsigned int pos = 0;
 
-	smc_peer_unanswered(&service_socket.sk, SERVICE);
+	service_unanswered();
 	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_PEERNOSMC);
 	KUNIT_ASSERT_TRUE(test, smc_peer_next(&init_net, &pos, &entry));
 	KUNIT_EXPECT_EQ(test, entry.port, 80);
@@ -445,96 +510,95 @@ static void a_service_without_an_answer_is_remembered_at_once(struct kunit *test
 	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_PEERNOSMC);
 	peer_age(1000);
 	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);
-	smc_peer_unanswered(&service_socket.sk, SERVICE);
+	service_unanswered();
 	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_PEERNOSMC);
 	kunit_changes++;
 	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);
 	smc_net(&init_net)->set.peer_memory_ms = 0;
-	smc_peer_unanswered(&service_socket.sk, SERVICE);
+	service_unanswered();
 	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);
 }
 
 /* A server that restarts resets connections, too. */
 static void a_service_that_agreed_lately_is_remembered_briefly(struct kunit *test)
 {
-	struct sockaddr_in other = service_in_same_slot();
+	u16 other = service_in_same_slot();
 
-	smc_peer_agreed(&service_socket.sk, SERVICE);
-	smc_peer_unanswered(&service_socket.sk, SERVICE);
+	service_agreed();
+	service_unanswered();
 	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_PEERNOSMC);
 	/* an agreement of another one does not replace the entry */
-	smc_peer_agreed(&service_socket.sk, (const struct sockaddr *)&other);
+	service_agreed_at(other);
 	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_PEERNOSMC);
-	peer_age(SMC_PEER_PAUSE_MS);
+	peer_age(PEER_PAUSE_MS);
 	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);
-	smc_peer_agreed(&service_socket.sk, SERVICE);
+	service_agreed();
 	peer_age(SMC_PEER_TRUST_MS);
-	smc_peer_unanswered(&service_socket.sk, SERVICE);
-	peer_age(SMC_PEER_PAUSE_MS);
+	service_unanswered();
+	peer_age(PEER_PAUSE_MS);
 	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_PEERNOSMC);
 }
 
 /* A middlebox may refuse SYNs with the option, or drop them. */
 static void a_refused_offer_is_not_repeated_at_once(struct kunit *test)
 {
-	smc_peer_refused(&service_socket.sk, SERVICE, true);
+	service_refused();
 	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_PEERNOSMC);
-	peer_age(SMC_PEER_PAUSE_MS);
+	peer_age(PEER_PAUSE_MS);
 	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);
 	/* several connections at once */
-	smc_peer_refused(&service_socket.sk, SERVICE, true);
-	smc_peer_refused(&service_socket.sk, SERVICE, true);
+	service_refused();
+	service_refused();
 	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_PEERNOSMC);
 	/* without the option it works */
-	smc_peer_reached(&service_socket.sk, SERVICE);
+	service_works_on_tcp(true);
 	peer_age(PEER_MEMORY_MS - 1000);
 	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_PEERNOSMC);
 	/* neither a success nor a failure prolongs it */
-	smc_peer_reached(&service_socket.sk, SERVICE);
-	smc_peer_refused(&service_socket.sk, SERVICE, false);
-	smc_peer_refused(&service_socket.sk, SERVICE, true);
+	service_works_on_tcp(true);
+	service_works_on_tcp(false);
+	service_refused();
 	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_PEERNOSMC);
 	peer_age(1000);
 	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);
 	/* a connection without an offer proves nothing by itself */
-	smc_peer_refused(&service_socket.sk, SERVICE, false);
-	smc_peer_reached(&service_socket.sk, SERVICE);
+	service_works_on_tcp(false);
+	service_works_on_tcp(true);
 	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);
 }
 
 /* It restarts: connections must not stay on TCP for that. */
 static void a_service_that_refuses_tcp_too_is_offered_smc(struct kunit *test)
 {
-	smc_peer_refused(&service_socket.sk, SERVICE, true);
-	smc_peer_refused(&service_socket.sk, SERVICE, false);
+	service_refused();
+	service_works_on_tcp(false);
 	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);
-	smc_peer_refused(&service_socket.sk, SERVICE, true);
+	service_refused();
 	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);
 	peer_age(SMC_PEER_TRUST_MS);
-	smc_peer_refused(&service_socket.sk, SERVICE, true);
+	service_refused();
 	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_PEERNOSMC);
 	/* and one that has used RDMA lately */
-	smc_peer_agreed(&service_socket.sk, SERVICE);
-	smc_peer_refused(&service_socket.sk, SERVICE, true);
+	service_agreed();
+	service_refused();
 	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);
 }
 
 static void a_refusal_does_not_replace_what_lasts(struct kunit *test)
 {
-	const struct sockaddr_in other = service_in_same_slot();
-	const struct sockaddr *addr = (const struct sockaddr *)&other;
+	u16 other = service_in_same_slot();
 
-	smc_peer_unanswered(&service_socket.sk, SERVICE);
-	smc_peer_refused(&service_socket.sk, addr, true);
-	KUNIT_EXPECT_EQ(test, service_recall_at(&other), SMC_DECLINE_NONE);
+	service_unanswered();
+	service_refused_at(other);
+	KUNIT_EXPECT_EQ(test, service_recall_at(other), SMC_DECLINE_NONE);
 	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_PEERNOSMC);
 	peer_age(PEER_MEMORY_MS);
-	smc_peer_refused(&service_socket.sk, addr, true);
-	KUNIT_EXPECT_EQ(test, service_recall_at(&other), SMC_DECLINE_PEERNOSMC);
+	service_refused_at(other);
+	KUNIT_EXPECT_EQ(test, service_recall_at(other), SMC_DECLINE_PEERNOSMC);
 	/* one suspicion replaces another; nor does one count as a Decline */
-	smc_peer_refused(&service_socket.sk, SERVICE, true);
+	service_refused();
 	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_PEERNOSMC);
-	peer_age(SMC_PEER_PAUSE_MS);
+	peer_age(PEER_PAUSE_MS);
 	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);
 	service_declines(SMC_DECLINE_NOSMCRDEV, SMC_PEER_DECLINES - 1);
 	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);
@@ -548,16 +612,16 @@ static void a_client_without_proposals_is_remembered(struct kunit *test)
 	unsigned int pos = 0;
 
 	other.s6_addr[15]++;
-	smc_peer_silent(&init_net, &peer_a);
-	KUNIT_EXPECT_FALSE(test, smc_peer_recall_client(&init_net, &peer_a));
+	peer_silent();
+	KUNIT_EXPECT_FALSE(test, peer_recall_client(&peer_a));
 	KUNIT_EXPECT_FALSE(test, smc_peer_next(&init_net, &pos, &entry));
 	/* twice in a row */
-	smc_peer_proposed(&init_net, &peer_a);
-	smc_peer_silent(&init_net, &peer_a);
-	KUNIT_EXPECT_FALSE(test, smc_peer_recall_client(&init_net, &peer_a));
-	smc_peer_silent(&init_net, &peer_a);
-	KUNIT_EXPECT_TRUE(test, smc_peer_recall_client(&init_net, &peer_a));
-	KUNIT_EXPECT_FALSE(test, smc_peer_recall_client(&init_net, &other));
+	peer_proposed(&peer_a);
+	peer_silent();
+	KUNIT_EXPECT_FALSE(test, peer_recall_client(&peer_a));
+	peer_silent();
+	KUNIT_EXPECT_TRUE(test, peer_recall_client(&peer_a));
+	KUNIT_EXPECT_FALSE(test, peer_recall_client(&other));
 	/* as a server it may be offered SMC */
 	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_NONE);
 	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);
@@ -566,33 +630,35 @@ static void a_client_without_proposals_is_remembered(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, entry.failure, SMC_PEER_CLIENT);
 	KUNIT_EXPECT_EQ(test, entry.port, 0);
 	peer_age(PEER_MEMORY_MS - 1000);
-	KUNIT_EXPECT_TRUE(test, smc_peer_recall_client(&init_net, &peer_a));
+	KUNIT_EXPECT_TRUE(test, peer_recall_client(&peer_a));
 	peer_age(1000);
-	KUNIT_EXPECT_FALSE(test, smc_peer_recall_client(&init_net, &peer_a));
-	smc_peer_silent(&init_net, &peer_a);
-	KUNIT_EXPECT_FALSE(test, smc_peer_recall_client(&init_net, &peer_a));
+	KUNIT_EXPECT_FALSE(test, peer_recall_client(&peer_a));
+	/* still in a row */
+	peer_silent();
+	KUNIT_EXPECT_TRUE(test, peer_recall_client(&peer_a));
 	/* a client that waited longer than others proposes */
-	smc_peer_silent(&init_net, &peer_a);
-	smc_peer_proposed(&init_net, &other);
-	KUNIT_EXPECT_TRUE(test, smc_peer_recall_client(&init_net, &peer_a));
-	smc_peer_proposed(&init_net, &peer_a);
-	KUNIT_EXPECT_FALSE(test, smc_peer_recall_client(&init_net, &peer_a));
+	peer_silent();
+	peer_proposed(&other);
+	KUNIT_EXPECT_TRUE(test, peer_recall_client(&peer_a));
+	peer_proposed(&peer_a);
+	KUNIT_EXPECT_FALSE(test, peer_recall_client(&peer_a));
 	smc_net(&init_net)->set.peer_memory_ms = 0;
-	smc_peer_silent(&init_net, &peer_a);
-	smc_peer_silent(&init_net, &peer_a);
-	KUNIT_EXPECT_FALSE(test, smc_peer_recall_client(&init_net, &peer_a));
+	peer_silent();
+	peer_silent();
+	KUNIT_EXPECT_FALSE(test, peer_recall_client(&peer_a));
 }
 
 static void a_long_time_ago_is_not_now(struct kunit *test)
 {
-	struct smc_peer_memory *mem = smc_net(&init_net)->peer_memory;
-
 	service_declines(SMC_DECLINE_NOSMCRDEV, SMC_PEER_DECLINES);
 	/* half of the range of jiffies */
-	smc_peer_find_slot(mem, service_id(&service_addr))->since += LONG_MAX;
+	service_slot(PORT)->since += LONG_MAX;
 	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);
-	service_declines(SMC_DECLINE_NOSMCRDEV, SMC_PEER_DECLINES - 1);
-	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);
+	service_agreed();
+	service_slot(PORT)->since += LONG_MAX;
+	service_unanswered();
+	peer_age(PEER_PAUSE_MS);
+	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_PEERNOSMC);
 }
 
 static void reasons_that_pass_do_not_count(struct kunit *test)
@@ -641,85 +707,57 @@ static void a_pause_is_no_longer_than_peer_memory_ms(struct kunit *test)
 	smc_net(&init_net)->set.peer_memory_ms = 500;
 	peer_age(500);
 	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);
+	smc_net(&init_net)->set.peer_memory_ms = PEER_MEMORY_MS;
 	service_declines(SMC_DECLINE_NOSMCRDEV, 1);
 	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_PEERDECL);
 	smc_net(&init_net)->set.peer_memory_ms = 0;
 	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);
 }
 
-static void a_service_is_an_address_and_a_port_seen_from_a_socket(struct kunit *test)
+static void each_subject_has_an_entry_of_its_own(struct kunit *test)
 {
-	struct sockaddr_in6 in6 = { .sin6_family = AF_INET6, .sin6_port = htons(80) };
-	struct sockaddr_in in = service_addr;
-	struct inet_sock *inet;
-	u64 id[12];
-	int i, j, n = 0;
+	const struct smc_peer_memory *mem = smc_net(&init_net)->peer_memory;
+	struct in6_addr other = peer_a;
+	u64 id[6];
+	int i, j;
 
-	inet = kunit_kzalloc(test, sizeof(*inet), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, inet);
-	inet->sk.sk_family = AF_INET;
-	id[n++] = service_id_for(inet, &in);
-	in.sin_port = htons(81);
-	id[n++] = service_id_for(inet, &in);
-	in.sin_addr.s_addr = htonl(0x0a000002);
-	id[n++] = service_id_for(inet, &in);
-	inet->sk.sk_mark = 1;
-	id[n++] = service_id_for(inet, &in);
-	inet->tos = 4;
-	id[n++] = service_id_for(inet, &in);
-	inet->sk.sk_uid = KUIDT_INIT(1000);
-	id[n++] = service_id_for(inet, &in);
-	inet->sk.sk_bound_dev_if = 2;
-	id[n++] = service_id_for(inet, &in);
-	/* chosen by an earlier connect(), and later by bind() */
-	inet->sk.sk_rcv_saddr = htonl(0x0a000003);
-	KUNIT_EXPECT_EQ(test, service_id_for(inet, &in), id[n - 1]);
-	inet->sk.sk_userlocks = SOCK_BINDADDR_LOCK;
-	id[n++] = service_id_for(inet, &in);
-	id[n++] = service_id_for(inet, &in6);
-
-	memset(inet, 0, sizeof(*inet));
-	inet->sk.sk_family = AF_INET6;
-	in6.sin6_addr.s6_addr16[0] = htons(0xfe80);
-	id[n++] = service_id_for(inet, &in6);
-	in6.sin6_scope_id = 3;
-	id[n++] = service_id_for(inet, &in6);
-	/* connect() has bound it to that device */
-	inet->sk.sk_bound_dev_if = 3;
-	KUNIT_EXPECT_EQ(test, service_id_for(inet, &in6), id[n - 1]);
-	inet->sk.sk_bound_dev_if = 0;
-	ipv6_addr_set_v4mapped(service_addr.sin_addr.s_addr, &in6.sin6_addr);
-	id[n++] = service_id_for(inet, &in6);
-	KUNIT_ASSERT_EQ(test, n, (int)ARRAY_SIZE(id));
-	/* the last one is the first, as a mapped address */
-	KUNIT_EXPECT_EQ(test, id[0], id[--n]);
-	for (i = 0; i < n; i++)
+	other.s6_addr[15]++;
+	id[0] = peer_id(mem, SMC_PEER_FIRST_CONTACT, &peer_a, 0);
+	id[1] = peer_id(mem, SMC_PEER_ROUTED_PATH, &peer_a, 0);
+	id[2] = peer_id(mem, SMC_PEER_CLIENT, &peer_a, 0);
+	id[3] = peer_id(mem, SMC_PEER_DECLINED, &peer_a, PORT);
+	id[4] = peer_id(mem, SMC_PEER_DECLINED, &peer_a, PORT + 1);
+	id[5] = peer_id(mem, SMC_PEER_DECLINED, &other, PORT);
+	for (i = 0; i < (int)ARRAY_SIZE(id); i++)
 		for (j = 0; j < i; j++)
 			KUNIT_EXPECT_NE(test, id[i], id[j]);
+	KUNIT_EXPECT_EQ(test, peer_id(mem, SMC_PEER_HAS_WORKED, &peer_a, 0), id[0]);
+	KUNIT_EXPECT_EQ(test, peer_id(mem, SMC_PEER_UNANSWERED, &peer_a, PORT), id[3]);
+	KUNIT_EXPECT_EQ(test, peer_id(mem, SMC_PEER_REFUSED, &peer_a, PORT), id[3]);
 }
 
 static void hosts_and_services_do_not_replace_each_other(struct kunit *test)
 {
-	struct sockaddr_in service = service_addr;
-	u64 id = service_id(&service_addr);
 	struct in6_addr host = peer_a;
 	unsigned int i;
+	u64 id;
 
-	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_TIMEOUT_CL, SMC_PEER_FIRST_CONTACT);
-	for (i = 0; i < 8 * SMC_PEER_SLOTS; i++) {
-		service.sin_addr.s_addr++;
-		smc_peer_declined(&service_socket.sk, (const struct sockaddr *)&service,
-				  SMC_DECLINE_IPSEC, 0);
-	}
+	peer_remember(SMC_DECLINE_TIMEOUT_CL, SMC_PEER_FIRST_CONTACT);
+	for (i = 0; i < 8 * SMC_PEER_SLOTS; i++)
+		smc_peer_failed(&init_net, SMC_PEER_DECLINED, &peer_a, PORT + i,
+				SMC_DECLINE_IPSEC, 0);
 	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_TIMEOUT_CL);
 
 	service_declines(SMC_DECLINE_NOSMCRDEV, SMC_PEER_DECLINES);
+	id = service_slot(PORT)->id;
 	for (i = 0; i < 8 * SMC_PEER_SLOTS; i++) {
 		host.s6_addr32[0]++;
-		smc_peer_remember(&init_net, &host, SMC_DECLINE_TIMEOUT_CL, SMC_PEER_FIRST_CONTACT);
+		smc_peer_failed(&init_net, SMC_PEER_FIRST_CONTACT, &host, 0,
+				SMC_DECLINE_TIMEOUT_CL, 0);
 	}
 	/* not recalled: on a slow machine the pause may be over */
-	KUNIT_EXPECT_EQ(test, smc_peer_find_slot(smc_net(&init_net)->peer_memory, id)->id, id);
+	KUNIT_EXPECT_EQ(test, service_slot(PORT)->id, id);
+	KUNIT_EXPECT_GE(test, service_slot(PORT)->failures, SMC_PEER_DECLINES);
 }
 
 static unsigned int peer_list(struct smc_peer_entry entry[4])
@@ -740,14 +778,22 @@ static void what_connections_use_tcp_for_is_listed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, peer_list(entry), 0U);
 	service_declines(SMC_DECLINE_NOSMCRDEV, 1);
 	KUNIT_ASSERT_EQ(test, peer_list(entry), 1U);
-	KUNIT_EXPECT_EQ(test, entry[0].addr.s6_addr32[3], service_addr.sin_addr.s_addr);
-	KUNIT_EXPECT_EQ(test, entry[0].port, ntohs(service_addr.sin_port));
+	KUNIT_EXPECT_TRUE(test, ipv6_addr_equal(&entry[0].addr, &peer_a));
+	KUNIT_EXPECT_EQ(test, entry[0].port, PORT);
 	KUNIT_EXPECT_EQ(test, (u32)entry[0].reason, (u32)SMC_DECLINE_PEERDECL);
 	KUNIT_EXPECT_EQ(test, entry[0].diagnosis, (u32)SMC_DECLINE_NOSMCRDEV);
-	peer_age(SMC_PEER_PAUSE_MS);
+	peer_age(PEER_PAUSE_MS);
 	KUNIT_EXPECT_EQ(test, peer_list(entry), 0U);
 
-	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_NOACTLINK, SMC_PEER_HAS_WORKED);
+	KUNIT_EXPECT_EQ(test, peer_event.cmd, SMC_NETLINK_EVENT_SERVICE);
+	KUNIT_EXPECT_EQ(test, peer_event.port, htons(PORT));
+	KUNIT_EXPECT_EQ(test, peer_event.reason, (u32)SMC_DECLINE_PEERDECL);
+	KUNIT_EXPECT_EQ(test, peer_event.diagnosis, (u32)SMC_DECLINE_NOSMCRDEV);
+	KUNIT_EXPECT_EQ(test, peer_event.ms, PEER_PAUSE_MS);
+
+	peer_remember(SMC_DECLINE_NOACTLINK, SMC_PEER_HAS_WORKED);
+	KUNIT_EXPECT_EQ(test, peer_event.cmd, SMC_NETLINK_EVENT_PEER);
+	KUNIT_EXPECT_EQ(test, peer_event.ms, PEER_LOST_MS);
 	peer_age(1000);
 	KUNIT_ASSERT_EQ(test, peer_list(entry), 1U);
 	KUNIT_EXPECT_TRUE(test, ipv6_addr_equal(&entry[0].addr, &peer_a));
@@ -755,29 +801,28 @@ static void what_connections_use_tcp_for_is_listed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, entry[0].failure, SMC_PEER_HAS_WORKED);
 	KUNIT_EXPECT_GE(test, entry[0].age_ms, 1000U);
 	KUNIT_EXPECT_LE(test, entry[0].age_ms + entry[0].left_ms,
-			(u32)PEER_MEMORY_MS / SMC_PEER_HAS_WORKED_DIV);
+			PEER_LOST_MS);
 }
 
 static void entries_are_removed_one_by_one(struct kunit *test)
 {
 	const struct in6_addr *all = NULL;
+	const struct in6_addr host = peer_a;
 	struct smc_peer_entry entry[4];
-	struct in6_addr host;
 
-	ipv6_addr_set_v4mapped(service_addr.sin_addr.s_addr, &host);
 	KUNIT_EXPECT_EQ(test, smc_peer_clear(&init_net, &host, 0), 0U);
 	service_declines(SMC_DECLINE_NOSMCRDEV, SMC_PEER_DECLINES);
-	smc_peer_remember(&init_net, &host, SMC_DECLINE_TIMEOUT_CL, SMC_PEER_FIRST_CONTACT);
+	peer_remember(SMC_DECLINE_TIMEOUT_CL, SMC_PEER_FIRST_CONTACT);
 	KUNIT_EXPECT_EQ(test, peer_list(entry), 2U);
 	KUNIT_EXPECT_EQ(test, smc_peer_clear(&init_net, &host, 1), 0U);
-	KUNIT_EXPECT_EQ(test, smc_peer_clear(&init_net, &host, ntohs(service_addr.sin_port)), 1U);
+	KUNIT_EXPECT_EQ(test, smc_peer_clear(&init_net, &host, PORT), 1U);
 	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);
 	KUNIT_EXPECT_EQ(test, peer_list(entry), 1U);
 	service_declines(SMC_DECLINE_NOSMCRDEV, SMC_PEER_DECLINES);
 	/* a host with its services */
 	KUNIT_EXPECT_EQ(test, smc_peer_clear(&init_net, &host, 0), 2U);
 	KUNIT_EXPECT_EQ(test, peer_list(entry), 0U);
-	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_TIMEOUT_CL, SMC_PEER_FIRST_CONTACT);
+	peer_remember(SMC_DECLINE_TIMEOUT_CL, SMC_PEER_FIRST_CONTACT);
 	KUNIT_EXPECT_EQ(test, smc_peer_clear(&init_net, all, 0), 1U);
 	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_NONE);
 }
@@ -794,7 +839,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(with_0_nothing_is_remembered),
 	KUNIT_CASE(a_shorter_time_holds_at_once_and_a_longer_one_for_what_follows),
 	KUNIT_CASE(declines_in_a_row_begin_a_pause),
-	KUNIT_CASE(one_decline_after_a_pause_begins_another),
+	KUNIT_CASE(pauses_in_a_row_grow),
 	KUNIT_CASE(a_connection_on_rdma_ends_a_pause_and_is_trusted),
 	KUNIT_CASE(a_service_without_an_answer_is_remembered_at_once),
 	KUNIT_CASE(a_service_that_agreed_lately_is_remembered_briefly),
@@ -807,7 +852,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(a_policy_of_ipsec_counts_at_either_side),
 	KUNIT_CASE(a_change_of_an_rnic_ends_a_pause),
 	KUNIT_CASE(a_pause_is_no_longer_than_peer_memory_ms),
-	KUNIT_CASE(a_service_is_an_address_and_a_port_seen_from_a_socket),
+	KUNIT_CASE(each_subject_has_an_entry_of_its_own),
 	KUNIT_CASE(hosts_and_services_do_not_replace_each_other),
 	KUNIT_CASE(what_connections_use_tcp_for_is_listed),
 	KUNIT_CASE(entries_are_removed_one_by_one),
