@@ -298,7 +298,7 @@ class Agent:
         return {"stats": smcnl.counters()}
 
     def op_groups(self, req):
-        return {"list": smcnl.link_groups()}
+        return {"list": smcnl.link_groups(req.get("netns"))}
 
     def op_end(self, req):
         with smcnl.Family() as f:

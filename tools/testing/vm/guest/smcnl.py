@@ -8,6 +8,8 @@ import os
 import socket
 import struct
 
+import netns
+
 NETLINK_GENERIC = 16
 NLM_F_REQUEST, NLM_F_MULTI, NLM_F_ACK, NLM_F_DUMP = 1, 2, 4, 0x300
 NLMSG_ERROR, NLMSG_DONE = 2, 3
@@ -103,12 +105,17 @@ def counters():
         return {}
 
 
-def link_groups():
-    """Active groups with their links: [{"lgr": attributes, "links": [attributes]}]."""
+def link_groups(name=None):
+    """Active groups of this network namespace, or of the namespace NAME, with their links.
+
+    As [{"lgr": attributes, "links": [attributes]}].
+    """
     if not os.path.isdir("/proc/sys/net/smc"):
         return []
     out = []
-    with Family() as f:
+    with netns.inside(name):
+        family = Family()
+    with family as f:
         for cmd, attrs in f.dump(LINK):
             if cmd == LGR:
                 out.append({"lgr": attrs[LGR], "links": []})

@@ -61,10 +61,10 @@ def afar(t, gateway=False):
             vm.run(f"ip route del {peer}; ip addr del {own}/24 dev eth0")
 
 
-def groups(vm):
-    """The active link groups of a machine, by netlink."""
+def groups(vm, netns=None):
+    """The active link groups of a machine, or of its namespace NETNS, by netlink."""
     out = []
-    for found in vm.call("groups")["list"]:
+    for found in vm.call("groups", netns=netns)["list"]:
         # attributes by number, as JSON has them
         lgr = found["lgr"]
         links = [Link(x["1"], x["10"], x["2"], x["6"], x["4"], x["5"]) for x in found["links"]]
@@ -73,9 +73,9 @@ def groups(vm):
     return out
 
 
-def active(vm):
+def active(vm, netns=None):
     """The active links of a machine's only active group; empty without such a group."""
-    found = groups(vm)
+    found = groups(vm, netns)
     return [x for x in found[0].links if x.state == ACTIVE] if len(found) == 1 else []
 
 

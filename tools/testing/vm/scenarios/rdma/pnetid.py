@@ -353,8 +353,9 @@ def grown(t):
     from smcvm import links
 
     def carried_by(*rnics):
-        for vm in (t.a, t.b):
-            t.wait(lambda vm=vm: sorted(x.device for x in links.active(vm)) == list(rnics),
+        for vm, ns in ((t.a, None), (t.b, "c1")):
+            t.wait(lambda vm=vm, ns=ns:
+                   sorted(x.device for x in links.active(vm, ns)) == list(rnics),
                    f"{vm.name}: links by {rnics}", 40)
 
     s = t.half(t.a, stream_server, port=PORT, n_in=N_IN, n_out=N_OUT)
