@@ -471,7 +471,7 @@ static void llc_link_up(struct smc_link_group *lgr, u8 index)
 			    link->wr.dev_name, smc_state_lgr_type_names[lgr->type]);
 	smc_link_set_state(link, SMC_LINK_ACTIVE);
 	/* it takes over connections, LB-01 */
-	lgr->llc.new_links |= BIT(index);
+	lgr->llc.has_new_link = true;
 	smc_failover_queue(lgr);
 }
 
@@ -822,7 +822,7 @@ static void llc_spread(struct smc_link_group *lgr)
 	unsigned long links = 0;
 	unsigned int i;
 
-	llc->new_links = 0;
+	llc->has_new_link = false;
 	if (llc->flow.phase != SMC_LLC_UP)
 		return;
 	for (i = 0; i < SMC_LLC_LINKS; i++)
@@ -941,7 +941,7 @@ static void llc_run(struct smc_link_group *lgr)
 	smc_pool_sweep(lgr);
 	while (llc_feed_request(lgr))
 		;
-	if (llc->new_links)
+	if (llc->has_new_link)
 		llc_spread(lgr);
 }
 

@@ -141,7 +141,7 @@ static_assert(SMC_LLC_LINKS == SMC_LINKS_MAX);
  *	before; under lgr->lock
  * @sweep_retry: some RMBs could not be withdrawn; under lgr->lock
  * @sweep_want: bytes to give back regardless of their idle time
- * @new_links: links that came up since connections were spread, a mask; under lgr->lock
+ * @has_new_link: connections are to be spread over the links; under lgr->lock
  * @is_ready: the engine takes events; set shortly after the group is listed
  * @queue_lock: spinlock, irq safe; guards @queue, @head, @nr, @nr_rx, @to_probe,
  *		@is_overrun, @is_closed, @requests, @rnics, @nr_scans and @last_scan
@@ -184,7 +184,7 @@ struct smc_llc {
 	u64 swept_at;
 	bool sweep_retry;
 	atomic_long_t sweep_want;
-	unsigned long new_links;
+	bool has_new_link;
 	bool is_ready;
 	spinlock_t queue_lock;	/* innermost, except for locks of work queues */
 	struct smc_llc_item queue[SMC_LLC_QUEUED];
