@@ -35,7 +35,7 @@
 
 #define SMC_STAT_NR_SIZES	9
 
-/* Counters with their names in the stats file. A bad message counts in exactly one "bad" row. */
+/* Counters with the names that users see. A bad message counts in exactly one "bad" row. */
 #define SMC_STATS(X)			\
 	X(CLIENT_SMC, "client_smc")	\
 	X(CLIENT_TCP, "client_tcp")	\
@@ -138,9 +138,9 @@ struct smc_settings {
 	int default_eid;		/* SMC-R.DEFAULT-EID: 0 never, 1 always, 2 within subnets */
 	int same_host;			/* same-host connections use an RNIC's loopback */
 	int limit_smc_hs;		/* new listeners skip SMC handshakes under pressure */
-	int max_conns_per_lgr;		/* of a link group, 1..255; in version 2.1 from 16 on */
+	int max_conns_per_lgr;		/* connections of a link group; version 2.1: 16 or more */
 	int max_lgrs_per_peer;		/* limit of busy link groups with one address */
-	int max_links;			/* of a link group, 1..8; in version 2.1 up to 2; MAXL-02 */
+	int max_links;			/* links of a link group, MAXL-02; version 2.1: up to 2 */
 	int buf_type;			/* no effect: files of deployed hosts set it */
 	int max_send_wr;		/* messages in flight on a new link, 4 at least */
 	int max_recv_wr;		/* receives of a new link */
