@@ -47,11 +47,11 @@
 #include "sock/smc_tcp.h"
 #include "sock/smc_tx.h"
 #include "sock/smc_wake.h"
-#include "observe/smc_debugfs.h"
-#include "observe/smc_netlink.h"
-#include "observe/smc_netlink_event.h"
-#include "observe/smc_pnetid.h"
-#include "observe/smc_sysctl.h"
+#include "control/smc_debugfs.h"
+#include "control/smc_netlink.h"
+#include "control/smc_netlink_event.h"
+#include "control/smc_pnetid.h"
+#include "control/smc_sysctl.h"
 
 /* Return: the state, with the socket lock held; NULL, without it, for a sock that is plain TCP. */
 static struct smc_sock *smc_lock(struct sock *sk)

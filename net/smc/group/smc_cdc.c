@@ -24,7 +24,7 @@
 #include "group/smc_cdc.h"
 #include "group/smc_core.h"
 #include "group/smc_pages.h"
-#include "observe/smc_trace.h"
+#include "control/smc_trace.h"
 
 /* Events after which the socket pushes */
 #define CDC_EV_PUSH	(SMC_EV_SPACE | SMC_EV_UPDATE_REQ | SMC_EV_BLOCKED)

@@ -23,7 +23,7 @@
 #include "group/smc_core.h"
 #include "group/smc_link.h"
 #include "group/smc_mem.h"
-#include "observe/smc_trace.h"
+#include "control/smc_trace.h"
 
 static const struct smc_wr_ops *smc_link_ops;
 

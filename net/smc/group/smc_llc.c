@@ -36,7 +36,7 @@
 #include "group/smc_llc_msg.h"
 #include "group/smc_pool.h"
 #include "group/smc_terminate.h"
-#include "observe/smc_trace.h"
+#include "control/smc_trace.h"
 
 /* The client waits longer: ending an idle group is the server's job. */
 #define LLC_CLIENT_IDLE_MS	10000

@@ -26,7 +26,7 @@
 #include "proto/smc_llc_v2.h"
 #include "group/smc_conn.h"
 #include "group/smc_llc_msg.h"
-#include "observe/smc_trace.h"
+#include "control/smc_trace.h"
 
 /*
  * Slots that must be free for a message: one for its answer and one for a request that may

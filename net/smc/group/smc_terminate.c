@@ -13,7 +13,7 @@
 #include "group/smc_core.h"
 #include "group/smc_link.h"
 #include "group/smc_terminate.h"
-#include "observe/smc_trace.h"
+#include "control/smc_trace.h"
 
 /**
  * smc_lgr_activate() - activate a group and its first link after first contact

@@ -42,7 +42,7 @@
 #include "rdma/smc_ib.h"
 #include "rdma/smc_net.h"
 #include "rdma/smc_peer.h"
-#include "observe/smc_trace.h"
+#include "control/smc_trace.h"
 
 #define SMC_PEER_SLOTS		512	/* half of them for hosts */
 

@@ -25,7 +25,7 @@
 #include "sock/smc_tcp.h"
 #include "sock/smc_tx.h"
 #include "sock/smc_wake.h"
-#include "observe/smc_trace.h"
+#include "control/smc_trace.h"
 
 /* Limit of a chain of follow-up events. */
 #define SMC_CLOSE_CHAIN	8

@@ -14,7 +14,7 @@
 #include "rdma/smc_ib.h"
 #include "rdma/smc_net.h"
 #include "sock/smc_fallback.h"
-#include "observe/smc_trace.h"
+#include "control/smc_trace.h"
 
 #define SMC_FALLBACK_RECORDS	1024
 

@@ -37,7 +37,7 @@
 #include "sock/smc_option.h"
 #include "sock/smc_tcp.h"
 #include "sock/smc_tx.h"
-#include "observe/smc_trace.h"
+#include "control/smc_trace.h"
 
 /* Memory of a child besides rings and links, and besides its connection, which is charged. */
 #define SMC_HS_CHILD_BYTES	(sizeof(struct smc_sock) + sizeof(struct tcp6_sock) +	\

@@ -7,7 +7,7 @@
 #include "sock/smc_clc.h"
 #include "sock/smc_same_host.h"
 #include "sock/smc_sock.h"
-#include "observe/smc_trace.h"
+#include "control/smc_trace.h"
 
 /* Values of smc_hs.growth; a negative errno is the error of a failed growth. */
 enum smc_hs_growth {

@@ -19,7 +19,7 @@
 #include "group/smc_core.h"
 #include "sock/smc_rx.h"
 #include "sock/smc_tx.h"
-#include "observe/smc_trace.h"
+#include "control/smc_trace.h"
 
 /* One receive call. */
 struct rx_call {

@@ -30,7 +30,7 @@
 #include "sock/smc_option.h"
 #include "sock/smc_tcp.h"
 #include "sock/smc_wake.h"
-#include "observe/smc_trace.h"
+#include "control/smc_trace.h"
 
 /* TCP over IPv4 and over IPv6: TCP's tables and our copies. */
 static struct smc_tcp_kind {

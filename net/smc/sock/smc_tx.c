@@ -43,7 +43,7 @@
 #include "sock/smc_sock.h"
 #include "sock/smc_tx.h"
 #include "sock/smc_wake.h"
-#include "observe/smc_trace.h"
+#include "control/smc_trace.h"
 
 /* Time limit for data held back by MSG_MORE and TCP_CORK, as with TCP. */
 #define SMC_TX_CORK_TIME	(HZ / 5)

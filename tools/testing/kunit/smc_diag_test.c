@@ -23,7 +23,7 @@
 #define MODULE_LICENSE(...)
 #define MODULE_ALIAS_NET_PF_PROTO_TYPE(...)
 
-#include "../../../net/smc/observe/smc_diag.c"
+#include "../../../net/smc/control/smc_diag.c"
 
 struct diag_lab {
 	struct smc_link_group lgr;

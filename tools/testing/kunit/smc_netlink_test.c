@@ -12,9 +12,9 @@
 /* there are no devices */
 #define smc_ib_end_ifindex(...)	7
 
-#include "../../../net/smc/observe/smc_netlink_msg.c"
-#include "../../../net/smc/observe/smc_netlink_lgr.c"
-#include "../../../net/smc/observe/smc_netlink_stats.c"
+#include "../../../net/smc/control/smc_netlink_msg.c"
+#include "../../../net/smc/control/smc_netlink_lgr.c"
+#include "../../../net/smc/control/smc_netlink_stats.c"
 
 #define NL_GROUPS	20
 #define NL_LINKS	2

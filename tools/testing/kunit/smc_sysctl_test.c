@@ -6,7 +6,7 @@
 #include <linux/time64.h>
 
 #include "../../../net/smc/rdma/smc_wr.h"
-#include "../../../net/smc/observe/smc_sysctl.h"
+#include "../../../net/smc/control/smc_sysctl.h"
 
 struct row {
 	const char *file;

@@ -5,7 +5,7 @@
 #include "smc_compat.h"
 
 #define CREATE_TRACE_POINTS
-#include "observe/smc_trace.h"
+#include "control/smc_trace.h"
 
 EXPORT_TRACEPOINT_SYMBOL_GPL(smc_switch_to_fallback);
 EXPORT_TRACEPOINT_SYMBOL_GPL(smc_tx_sendmsg);

@@ -3,7 +3,7 @@
 #include <linux/ctype.h>
 #include <net/genetlink.h>
 
-#include "observe/smc_netlink_msg.h"
+#include "control/smc_netlink_msg.h"
 
 #define SMC_NETLINK_TEXT_MAX	32
 #define SMC_NETLINK_GID_LEN	40	/* eight groups of four digits, and NUL */

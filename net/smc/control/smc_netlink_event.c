@@ -15,9 +15,9 @@
 #include "group/smc_core.h"
 #include "rdma/smc_event.h"
 #include "rdma/smc_peer.h"
-#include "observe/smc_netlink.h"
-#include "observe/smc_netlink_event.h"
-#include "observe/smc_netlink_lgr.h"
+#include "control/smc_netlink.h"
+#include "control/smc_netlink_event.h"
+#include "control/smc_netlink_lgr.h"
 
 #define EVENT_GROUP	0	/* the only one of the family */
 

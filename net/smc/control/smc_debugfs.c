@@ -3,7 +3,7 @@
 #include <linux/debugfs.h>
 
 #include "rdma/smc_fault.h"
-#include "observe/smc_debugfs.h"
+#include "control/smc_debugfs.h"
 
 static struct dentry *smc_debugfs_dir;
 

@@ -13,7 +13,7 @@
 
 #include "rdma/smc_ib.h"
 #include "rdma/smc_pnet.h"
-#include "observe/smc_pnetid.h"
+#include "control/smc_pnetid.h"
 
 static_assert(SMC_PNET_ID_LEN == SMC_MAX_PNETID_LEN);
 
@@ -215,7 +215,7 @@ static int smc_pnetid_get(struct sk_buff *skb, struct genl_info *info)
 }
 
 /* what calls the functions above */
-#include "observe/smc_pnetid_ops.h"
+#include "control/smc_pnetid_ops.h"
 
 static struct genl_family smc_pnetid_family = {
 	.name		= SMCR_GENL_FAMILY_NAME,

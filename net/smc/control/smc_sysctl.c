@@ -9,7 +9,7 @@
 #include "smc_compat.h"
 #include "rdma/smc_net.h"
 #include "group/smc_core.h"
-#include "observe/smc_sysctl.h"
+#include "control/smc_sysctl.h"
 
 struct smc_sysctl_row {
 	const char *name;

@@ -18,10 +18,10 @@
 #include "group/smc_core.h"
 #include "sock/smc_fallback.h"
 #include "sock/smc_policy.h"
-#include "observe/smc_netlink_dump.h"
-#include "observe/smc_netlink_lgr.h"
-#include "observe/smc_netlink_msg.h"
-#include "observe/smc_netlink_stats.h"
+#include "control/smc_netlink_dump.h"
+#include "control/smc_netlink_lgr.h"
+#include "control/smc_netlink_msg.h"
+#include "control/smc_netlink_stats.h"
 
 static_assert((int)SMC_PEER_FIRST_CONTACT == SMC_PEER_NO_PATH);
 static_assert((int)SMC_PEER_HAS_WORKED == SMC_PEER_LOST_PATH);

@@ -8,8 +8,8 @@
 
 #include "rdma/smc_net.h"
 #include "group/smc_core.h"
-#include "observe/smc_netlink_msg.h"
-#include "observe/smc_netlink_stats.h"
+#include "control/smc_netlink_msg.h"
+#include "control/smc_netlink_stats.h"
 
 static const char * const stats_names[SMC_STAT_NR] = {
 #define SMC_STAT_NAME(id, name) \

@@ -13,8 +13,8 @@
 #include "smc_compat.h"
 #include "rdma/smc_net.h"
 #include "group/smc_llc.h"
-#include "observe/smc_netlink_lgr.h"
-#include "observe/smc_netlink_msg.h"
+#include "control/smc_netlink_lgr.h"
+#include "control/smc_netlink_msg.h"
 
 /* Attributes of SMC_NETLINK_END_LINK */
 static int lgr_put_host(struct sk_buff *skb, const struct smc_link_group *lgr)

@@ -21,8 +21,8 @@
 #include "group/smc_core.h"
 #include "group/smc_llc.h"
 #include "sock/smc_policy.h"
-#include "observe/smc_netlink.h"
-#include "observe/smc_netlink_dump.h"
+#include "control/smc_netlink.h"
+#include "control/smc_netlink_dump.h"
 
 /* Commands without attributes reject them. */
 static const struct nla_policy smc_netlink_no_policy[SMC_NLA_EID_TABLE_MAX + 1] = {
@@ -288,7 +288,7 @@ static int smc_netlink_flush_peers(struct sk_buff *skb, struct genl_info *info)
 }
 
 /* what calls the functions above */
-#include "observe/smc_netlink_ops.h"
+#include "control/smc_netlink_ops.h"
 
 static const struct genl_multicast_group smc_netlink_groups[] = {
 	{ .name = SMC_GENL_EVENTS, .flags = GENL_MCAST_CAP_NET_ADMIN },

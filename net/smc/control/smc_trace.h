@@ -341,7 +341,7 @@ TRACE_EVENT(smcr_link_down,
 #endif /* SMC_TRACE_H */
 
 #undef TRACE_INCLUDE_PATH
-#define TRACE_INCLUDE_PATH observe
+#define TRACE_INCLUDE_PATH control
 #undef TRACE_INCLUDE_FILE
 #define TRACE_INCLUDE_FILE smc_trace
 #include <trace/define_trace.h>
