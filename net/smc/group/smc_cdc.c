@@ -171,14 +171,14 @@ static int cdc_build(struct smc_conn *conn, struct smc_wr_slot *slot, const stru
 		slot->imm = smc_cdc_build_imm(&conn->ctl, xfer->len);
 		slot->has_imm = true;
 		trace_smc_imm_tx(smc_link_of(slot->wr), slot->imm);
-		return 0;
+	} else {
+		rc = smc_cdc_build(&conn->ctl, xfer, &msg);
+		if (rc)
+			return rc;
+		cdc_encode(conn, slot, &msg);
 	}
-	rc = smc_cdc_build(&conn->ctl, xfer, &msg);
-	if (rc)
-		return rc;
-	if (unlikely(msg.prod_flags & SMC_CDC_BLOCKED))
+	if (unlikely(conn->ctl.tx_prod_flags & SMC_CDC_BLOCKED))
 		cdc_count_closed(conn, slot);
-	cdc_encode(conn, slot, &msg);
 	return 0;
 }
 
@@ -328,7 +328,7 @@ static u32 cdc_take(struct smc_conn *conn, const struct smc_cdc_msg *msg)
  * drops it.
  */
 static u32 cdc_apply(struct smc_conn *conn, struct smc_link *link, const struct smc_cdc_msg *msg,
-		     u16 step)
+		     u32 step)
 {
 	struct smc_cursor had;
 	u32 events = SMC_EV_STALE;
@@ -344,6 +344,10 @@ static u32 cdc_apply(struct smc_conn *conn, struct smc_link *link, const struct 
 	}
 	if (conn->ctl.rx_nr_waits > nr_waits)
 		smc_conn_hold(conn);
+	if (unlikely(events & SMC_EV_BLOCKED)) {
+		smc_stat_inc(link->lgr->key.net, SMC_STAT_RX_CLOSED);
+		smc_ib_count(&link->wr.counts, SMC_IB_RX_CLOSED, 1);
+	}
 	if (events & CDC_EV_PUSH && !cdc_is_push_due(conn))
 		events &= ~CDC_EV_PUSH;
 	if (events & SMC_EV_DATA) {
@@ -359,7 +363,7 @@ static u32 cdc_apply(struct smc_conn *conn, struct smc_link *link, const struct 
 
 /* Apply and raise events; consumes the reference on @conn. Arguments as of cdc_apply(). */
 static void cdc_deliver(struct smc_conn *conn, struct smc_link *link,
-			const struct smc_cdc_msg *msg, u16 step)
+			const struct smc_cdc_msg *msg, u32 step)
 {
 	const struct net *net = link->lgr->key.net;
 	u32 events;
@@ -408,10 +412,6 @@ void smc_cdc_rx(struct smc_wr *wr, const u8 *msg, u32 len)
 	}
 	cdc.link_num = link->num;
 	smc_stat_inc(net, SMC_STAT_CDC_RX);
-	if (unlikely(cdc.prod_flags & SMC_CDC_BLOCKED)) {
-		smc_stat_inc(net, SMC_STAT_RX_CLOSED);
-		smc_ib_count(&wr->counts, SMC_IB_RX_CLOSED, 1);
-	}
 	cdc_deliver(smc_conn_lookup(link->lgr, cdc.token), link, &cdc, 0);
 }
 

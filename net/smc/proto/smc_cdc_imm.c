@@ -3,7 +3,7 @@
  * Immediate data in place of a CDC message; the protocol and its reasons are in protocol.md.
  *
  * It announces bytes and nothing else: the sequence number and the producer cursor follow from the
- * message before, the consumer cursor is the one last sent, and no flag is set.
+ * message before, the consumer cursor is the one last sent, and B is set if it fills the element.
  */
 #include "proto/smc_cdc_imm.h"
 
@@ -26,7 +26,7 @@ static bool imm_may_omit_cons(const struct smc_cdc_ctl *ctl)
  * @ctl: the control block
  * @len: bytes to be written, at most the window and the write limit
  *
- * Not where the message has to say more: B, P, U, a consumer cursor. Not before the peer is known
+ * Not where the message has to say more: P, U, a consumer cursor. Not before the peer is known
  * to have applied a CDC of the link in use.
  *
  * Context: The connection's lock is held until the transfer was posted.
@@ -35,8 +35,7 @@ static bool imm_may_omit_cons(const struct smc_cdc_ctl *ctl)
 bool smc_cdc_may_use_imm(const struct smc_cdc_ctl *ctl, u32 len)
 {
 	return ctl->tx_imm_name && !ctl->tx_unproved && len && len <= SMC_IMM_STEP_MAX &&
-	       len < smc_cdc_window(ctl) && !ctl->tx_urg_left && smc_cdc_may_write(ctl) &&
-	       imm_may_omit_cons(ctl);
+	       !ctl->tx_urg_left && smc_cdc_may_write(ctl) && imm_may_omit_cons(ctl);
 }
 
 /**
@@ -44,7 +43,7 @@ bool smc_cdc_may_use_imm(const struct smc_cdc_ctl *ctl, u32 len)
  * @ctl: the control block
  * @len: as for smc_cdc_may_use_imm(), which was true
  *
- * Takes a sequence number. RFC 7609 A.4 (CDC-03, CDC-07).
+ * Takes a sequence number. RFC 7609 A.4 (BLK-05, CDC-03, CDC-07).
  *
  * Context: As smc_cdc_may_use_imm().
  * Return: the 32 bits in host order.
@@ -54,23 +53,26 @@ u32 smc_cdc_build_imm(struct smc_cdc_ctl *ctl, u32 len)
 	ctl->tx_prod = smc_cursor_advance(ctl->tx_geom, ctl->tx_prod, len);
 	ctl->tx_inflight += len;
 	ctl->tx_seq++;
-	ctl->tx_prod_flags = 0;
-	return (u32)ctl->tx_imm_name << 16 | len;
+	ctl->tx_prod_flags = smc_cdc_window(ctl) ? 0 : SMC_CDC_BLOCKED;
+	return (u32)ctl->tx_imm_name << 16 | (u16)len;
 }
 
 /**
  * smc_cdc_apply_imm() - apply received immediate data
  * @ctl: the control block of the connection that it names
  * @link_num: number of the link it came on
- * @step: bytes it announces
+ * @step: bytes it announces, from smc_imm_get_step()
  *
  * Valid only on the link of the last CDC that was applied: on another one it is late, and a CDC
  * has announced its bytes, or its connection had the same name before.
  *
+ * The element is full: B. It may look less full here than to the sender, but then a consumer cursor
+ * is under way that ends its wait.
+ *
  * Context: The connection's lock is held.
  * Return: As smc_cdc_apply().
  */
-u32 smc_cdc_apply_imm(struct smc_cdc_ctl *ctl, u8 link_num, u16 step)
+u32 smc_cdc_apply_imm(struct smc_cdc_ctl *ctl, u8 link_num, u32 step)
 {
 	struct smc_cdc_msg msg = {
 		.seq = ctl->rx_seq + 1,
@@ -80,8 +82,10 @@ u32 smc_cdc_apply_imm(struct smc_cdc_ctl *ctl, u8 link_num, u16 step)
 
 	if (!link_num || link_num != ctl->rx_link_num)
 		return SMC_EV_STALE;
-	if (!step || step > smc_geom_space(ctl->rx_geom))
+	if (step > smc_geom_space(ctl->rx_geom))
 		return SMC_EV_INVALID;
 	msg.prod = smc_cursor_advance(ctl->rx_geom, ctl->rx_prod, step);
+	if (!smc_ring_window(ctl->rx_geom, msg.prod, ctl->rx_cons_sent))
+		msg.prod_flags = SMC_CDC_BLOCKED;
 	return smc_cdc_apply(ctl, &msg);
 }

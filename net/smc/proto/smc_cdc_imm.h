@@ -3,14 +3,14 @@
  * Immediate data in place of a CDC message, between two hosts with this module (protocol.md).
  *
  * The upper half of the 32 bits names the receiver's connection, the lower half is the advance of
- * the producer cursor in bytes. The name is a part of the alert token; 0 names none.
+ * the producer cursor in bytes, 0 for 65536. The name is a part of the alert token; 0 names none.
  */
 #ifndef _SMC_CDC_IMM_H
 #define _SMC_CDC_IMM_H
 
 #include "proto/smc_cdc_wire.h"
 
-#define SMC_IMM_STEP_MAX	0xffffU
+#define SMC_IMM_STEP_MAX	0x10000U
 
 /* A connection's name in immediate data, or 0 if its token has none */
 static inline u16 smc_imm_name(u32 token)
@@ -29,13 +29,13 @@ static inline u16 smc_imm_get_name(u32 imm)
 	return imm >> 16;
 }
 
-static inline u16 smc_imm_get_step(u32 imm)
+static inline u32 smc_imm_get_step(u32 imm)
 {
-	return imm & SMC_IMM_STEP_MAX;
+	return imm & 0xffff ?: SMC_IMM_STEP_MAX;
 }
 
 bool smc_cdc_may_use_imm(const struct smc_cdc_ctl *ctl, u32 len);
 u32 smc_cdc_build_imm(struct smc_cdc_ctl *ctl, u32 len);
-u32 smc_cdc_apply_imm(struct smc_cdc_ctl *ctl, u8 link_num, u16 step);
+u32 smc_cdc_apply_imm(struct smc_cdc_ctl *ctl, u8 link_num, u32 step);
 
 #endif /* _SMC_CDC_IMM_H */

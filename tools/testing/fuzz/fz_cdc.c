@@ -99,7 +99,7 @@ static void apply_imm(struct fz_in *in, struct smc_cdc_ctl *ctl)
 	u32 events;
 
 	step |= step & 0x80 ? fz_u8(in) << 8 : 0;
-	events = smc_cdc_apply_imm(ctl, link_num, step);
+	events = smc_cdc_apply_imm(ctl, link_num, smc_imm_get_step(step));
 	if (!link_num)
 		FZ_CHECK(events == SMC_EV_STALE);
 	if (events & (SMC_EV_STALE | SMC_EV_INVALID) && !(events & SMC_EV_DATA))

@@ -53,7 +53,8 @@ static void a_name_is_part_of_a_token(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_imm_name(0xabcd0100), 0);
 	KUNIT_EXPECT_EQ(test, smc_imm_name(0xabcdff01), 0);
 	KUNIT_EXPECT_EQ(test, smc_imm_get_name(0xcd07ffff), IMM_NAME);
-	KUNIT_EXPECT_EQ(test, smc_imm_get_step(0xcd07ffff), 0xffff);
+	KUNIT_EXPECT_EQ(test, smc_imm_get_step(0xcd07ffff), 0xffffU);
+	KUNIT_EXPECT_EQ(test, smc_imm_get_step(0xcd070000), 0x10000U);
 }
 
 static void it_takes_a_sequence_number_cdc_03_cdc_07(struct kunit *test)
@@ -92,12 +93,8 @@ static void more_to_say_needs_a_message(struct kunit *test)
 	struct smc_cdc_ctl *had = ctl_proved(test), ctl = *had;
 
 	KUNIT_EXPECT_FALSE(test, smc_cdc_may_use_imm(&ctl, 0));
-	KUNIT_EXPECT_TRUE(test, smc_cdc_may_use_imm(&ctl, 65535));
-	/* B */
-	KUNIT_EXPECT_FALSE(test, smc_cdc_may_use_imm(&ctl, 65536));
+	KUNIT_EXPECT_TRUE(test, smc_cdc_may_use_imm(&ctl, 1000));
 	smc_cdc_build_imm(&ctl, 1000);
-	KUNIT_EXPECT_FALSE(test, smc_cdc_may_use_imm(&ctl, 64536));
-	KUNIT_EXPECT_TRUE(test, smc_cdc_may_use_imm(&ctl, 64535));
 	/* P and U, and the wait for the acknowledgment of U */
 	smc_cdc_mark_urgent(&ctl, 10);
 	KUNIT_EXPECT_FALSE(test, smc_cdc_may_use_imm(&ctl, 5));
@@ -119,8 +116,36 @@ static void a_long_step_needs_a_message(struct kunit *test)
 	struct smc_cdc_ctl *ctl = ctl_new(test, large);
 
 	ctl->tx_unproved = 0;
-	KUNIT_EXPECT_TRUE(test, smc_cdc_may_use_imm(ctl, 65535));
-	KUNIT_EXPECT_FALSE(test, smc_cdc_may_use_imm(ctl, 65536));
+	KUNIT_EXPECT_TRUE(test, smc_cdc_may_use_imm(ctl, 65536));
+	KUNIT_EXPECT_FALSE(test, smc_cdc_may_use_imm(ctl, 65537));
+	KUNIT_EXPECT_EQ(test, smc_cdc_build_imm(ctl, 65536), (u32)IMM_NAME << 16);
+}
+
+/* A step that fills the element says B: both sides know that the writer waits. */
+static void a_full_element_says_blocked_blk_05_win_08(struct kunit *test)
+{
+	struct smc_cdc_ctl *a = ctl_proved(test), *b = ctl_proved(test), *c = ctl_new(test, imm_geom);
+	struct smc_cdc_msg msg;
+
+	/* B has 100 bytes of A, which it has read and announced. */
+	KUNIT_ASSERT_EQ(test, smc_cdc_consume(b, 100), 0);
+	KUNIT_ASSERT_EQ(test, smc_cdc_build(b, NULL, &msg), 0);
+	*c = *b;
+
+	KUNIT_ASSERT_TRUE(test, smc_cdc_may_use_imm(a, IMM_SIZE));
+	smc_cdc_build_imm(a, IMM_SIZE);
+	KUNIT_EXPECT_EQ(test, a->tx_prod_flags, SMC_CDC_BLOCKED);
+	KUNIT_EXPECT_FALSE(test, smc_cdc_is_needed(a, 1));
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply_imm(b, 1, IMM_SIZE),
+			(u32)(SMC_EV_DATA | SMC_EV_BLOCKED));
+	KUNIT_EXPECT_FALSE(test, smc_cdc_is_needed(b, 0));
+	smc_cdc_consume(b, 1);
+	KUNIT_EXPECT_TRUE(test, smc_cdc_is_needed(b, 0));
+
+	/* A byte less says nothing: the window of one byte is enough. */
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply_imm(c, 1, IMM_SIZE - 1), (u32)SMC_EV_DATA);
+	smc_cdc_consume(c, 1);
+	KUNIT_EXPECT_FALSE(test, smc_cdc_is_needed(c, 0));
 }
 
 /* The consumer cursor goes along before an update would be due. */
@@ -267,12 +292,12 @@ static void a_step_is_checked_cur_12(struct kunit *test)
 	};
 
 	ctl = *had;
-	KUNIT_EXPECT_EQ(test, smc_cdc_apply_imm(&ctl, 1, 0), (u32)SMC_EV_INVALID);
 	/* 100 bytes are unread */
 	KUNIT_EXPECT_EQ(test, smc_cdc_apply_imm(&ctl, 1, 65437), (u32)SMC_EV_INVALID);
-	KUNIT_EXPECT_EQ(test, smc_cdc_apply_imm(&ctl, 1, 65535), (u32)SMC_EV_INVALID);
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply_imm(&ctl, 1, 65536), (u32)SMC_EV_INVALID);
 	expect_unchanged(test, &ctl, had);
-	KUNIT_EXPECT_EQ(test, smc_cdc_apply_imm(&ctl, 1, 65436), (u32)SMC_EV_DATA);
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply_imm(&ctl, 1, 65436),
+			(u32)(SMC_EV_DATA | SMC_EV_BLOCKED));
 	KUNIT_EXPECT_EQ(test, smc_cdc_readable(&ctl), IMM_SIZE);
 	KUNIT_EXPECT_EQ(test, ctl.rx_seq, 2);
 	/* behind the end of the stream */
@@ -283,7 +308,8 @@ static void a_step_is_checked_cur_12(struct kunit *test)
 	smc_cdc_ctl_init(&ctl, (struct smc_geom){ .size = 16384, .base = 4 }, imm_geom);
 	ctl.rx_link_num = 1;
 	KUNIT_EXPECT_EQ(test, smc_cdc_apply_imm(&ctl, 1, 16381), (u32)SMC_EV_INVALID);
-	KUNIT_EXPECT_EQ(test, smc_cdc_apply_imm(&ctl, 1, 16380), (u32)SMC_EV_DATA);
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply_imm(&ctl, 1, 16380),
+			(u32)(SMC_EV_DATA | SMC_EV_BLOCKED));
 }
 
 static void it_counts_on_the_link_of_the_last_message_only(struct kunit *test)
@@ -329,7 +355,7 @@ struct imm_world {
 	u32 inflight;			/* entries of the last queue that have not completed */
 	struct imm_queue queue[IMM_LINKS];	/* the last one is in use */
 	bool is_seen[256];
-	u32 nr_imm, nr_late;
+	u32 nr_imm, nr_late, nr_blocked;
 };
 
 static u32 imm_rnd(struct imm_world *w, u32 below)
@@ -428,11 +454,17 @@ static void imm_deliver(struct imm_world *w, struct imm_queue *q)
 
 static void imm_read(struct imm_world *w)
 {
+	struct imm_queue *q = imm_current(w);
 	u32 len = smc_cdc_readable(&w->b);
 	struct smc_cdc_msg msg = {};
 
 	if (len)
 		smc_cdc_consume(&w->b, 1 + imm_rnd(w, len));
+	/* a writer that waits hears of any progress, whatever told that it waits */
+	if (len && q->head == q->tail && !w->b.rx_nr_waits && !smc_cdc_window(&w->a)) {
+		KUNIT_EXPECT_TRUE(w->test, smc_cdc_is_needed(&w->b, 0));
+		w->nr_blocked++;
+	}
 	if (!smc_cdc_is_needed(&w->b, 0) && imm_rnd(w, 4))
 		return;
 	KUNIT_EXPECT_EQ(w->test, smc_cdc_build(&w->b, NULL, &msg), 0);
@@ -527,6 +559,7 @@ static void late_queues_add_nothing_twice_fail_10_fail_12_fail_17(struct kunit *
 	KUNIT_EXPECT_EQ(test, w->b.rx_nr_waits, 0);
 	KUNIT_EXPECT_GT(test, w->nr_imm, 10000U);
 	KUNIT_EXPECT_GT(test, w->nr_late, 10U);
+	KUNIT_EXPECT_GT(test, w->nr_blocked, 10U);
 }
 
 static struct kunit_case smc_cdc_imm_cases[] = {
@@ -535,6 +568,7 @@ static struct kunit_case smc_cdc_imm_cases[] = {
 	KUNIT_CASE(it_clears_the_flags_urg_01_urg_09),
 	KUNIT_CASE(more_to_say_needs_a_message),
 	KUNIT_CASE(a_long_step_needs_a_message),
+	KUNIT_CASE(a_full_element_says_blocked_blk_05_win_08),
 	KUNIT_CASE(a_consumer_cursor_is_not_kept_back_win_02),
 	KUNIT_CASE(a_consumer_cursor_that_is_awaited_needs_a_message_win_08_win_09),
 	KUNIT_CASE(a_consumer_cursor_is_not_kept_back_before_it_proves_the_link),
