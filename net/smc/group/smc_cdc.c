@@ -114,15 +114,13 @@ static void cdc_fill_writes(struct smc_conn *conn, struct smc_wr_slot *slot,
 
 static void cdc_count(const struct smc_conn *conn, const struct smc_xfer *xfer, bool has_imm)
 {
-	const struct net *net = sock_net(conn->sk);
-
-	smc_stat_inc(net, has_imm ? SMC_STAT_IMM_TX : SMC_STAT_CDC_TX);
+	smc_stats_add(conn->stats, has_imm ? SMC_STAT_IMM_TX : SMC_STAT_CDC_TX, 1);
 	if (!xfer->len) {
-		smc_stat_inc(net, SMC_STAT_WINDOW_UPDATES);
+		smc_stats_add(conn->stats, SMC_STAT_WINDOW_UPDATES, 1);
 		return;
 	}
-	smc_stat_add(net, SMC_STAT_RDMA_WRITES, xfer->nr_parts);
-	smc_stat_add(net, SMC_STAT_TX_BYTES, xfer->len);
+	smc_stats_add(conn->stats, SMC_STAT_RDMA_WRITES, xfer->nr_parts);
+	smc_stats_add(conn->stats, SMC_STAT_TX_BYTES, xfer->len);
 }
 
 /* Post the writes, which are filled in, with what the slot has: a message or immediate data. */
@@ -157,7 +155,7 @@ static void cdc_encode(const struct smc_conn *conn, struct smc_wr_slot *slot,
 /* The peer's ring is full. */
 static void cdc_count_closed(const struct smc_conn *conn, const struct smc_wr_slot *slot)
 {
-	smc_stat_inc(sock_net(conn->sk), SMC_STAT_TX_CLOSED);
+	smc_stats_add(conn->stats, SMC_STAT_TX_CLOSED, 1);
 	smc_ib_count_shared(&slot->wr->counts, SMC_IB_TX_CLOSED);
 }
 
@@ -345,7 +343,7 @@ static u32 cdc_apply(struct smc_conn *conn, struct smc_link *link, const struct 
 	if (conn->ctl.rx_nr_waits > nr_waits)
 		smc_conn_hold(conn);
 	if (unlikely(events & SMC_EV_BLOCKED)) {
-		smc_stat_inc(link->lgr->key.net, SMC_STAT_RX_CLOSED);
+		smc_stats_add(conn->stats, SMC_STAT_RX_CLOSED, 1);
 		smc_ib_count(&link->wr.counts, SMC_IB_RX_CLOSED, 1);
 	}
 	if (events & CDC_EV_PUSH && !cdc_is_push_due(conn))
@@ -365,20 +363,22 @@ static u32 cdc_apply(struct smc_conn *conn, struct smc_link *link, const struct 
 static void cdc_deliver(struct smc_conn *conn, struct smc_link *link,
 			const struct smc_cdc_msg *msg, u32 step)
 {
-	const struct net *net = link->lgr->key.net;
+	struct smc_stats_cpu __percpu *stats = conn ? conn->stats :
+							smc_net_stats(link->lgr->key.net);
 	u32 events;
 
-	if (!conn) {
-		smc_stat_inc(net, SMC_STAT_CDC_NO_CONN);
+	smc_stats_add(stats, msg ? SMC_STAT_CDC_RX : SMC_STAT_IMM_RX, 1);
+	if (unlikely(!conn)) {
+		smc_stats_add(stats, SMC_STAT_CDC_NO_CONN, 1);
 		return;
 	}
 	events = cdc_apply(conn, link, msg, step);
-	if (events & SMC_EV_STALE)
-		smc_stat_inc(net, SMC_STAT_CDC_STALE);
-	if (events & SMC_EV_HELD)
-		smc_stat_inc(net, SMC_STAT_CDC_HELD);
-	if (events & (SMC_EV_INVALID | SMC_EV_LOST))
-		smc_stat_inc(net, SMC_STAT_CDC_BAD);
+	if (unlikely(events & SMC_EV_STALE))
+		smc_stats_add(stats, SMC_STAT_CDC_STALE, 1);
+	if (unlikely(events & SMC_EV_HELD))
+		smc_stats_add(stats, SMC_STAT_CDC_HELD, 1);
+	if (unlikely(events & (SMC_EV_INVALID | SMC_EV_LOST)))
+		smc_stats_add(stats, SMC_STAT_CDC_BAD, 1);
 	if (events)
 		conn->ops.event(conn, events);
 	smc_conn_put(conn);
@@ -398,7 +398,6 @@ static void cdc_deliver(struct smc_conn *conn, struct smc_link *link,
 void smc_cdc_rx(struct smc_wr *wr, const u8 *msg, u32 len)
 {
 	struct smc_link *link = smc_link_of(wr);
-	const struct net *net = link->lgr->key.net;
 	struct smc_cdc_msg cdc;
 
 	trace_smc_cdc_rx(link, msg, len);
@@ -406,12 +405,11 @@ void smc_cdc_rx(struct smc_wr *wr, const u8 *msg, u32 len)
 		/*
 		 * A connection lost data, but which is unknown. The peer is out of sync (ERR-54).
 		 */
-		smc_stat_inc(net, SMC_STAT_CDC_BAD);
+		smc_stat_inc(link->lgr->key.net, SMC_STAT_CDC_BAD);
 		smc_wr_report(wr, SMC_WR_FAULT_PROTOCOL);
 		return;
 	}
 	cdc.link_num = link->num;
-	smc_stat_inc(net, SMC_STAT_CDC_RX);
 	cdc_deliver(smc_conn_lookup(link->lgr, cdc.token), link, &cdc, 0);
 }
 
@@ -432,7 +430,6 @@ void smc_cdc_rx_imm(struct smc_wr *wr, u32 imm)
 	trace_smc_imm_rx(link, imm);
 	if (!(READ_ONCE(lgr->ext) & SMC_LLC_EXT_IMMEDIATE))
 		return;
-	smc_stat_inc(lgr->key.net, SMC_STAT_IMM_RX);
 	cdc_deliver(smc_conn_lookup_imm(lgr, smc_imm_get_name(imm)), link, NULL,
 		    smc_imm_get_step(imm));
 }

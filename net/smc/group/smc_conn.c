@@ -176,6 +176,7 @@ int smc_conn_join(struct smc_conn *conn, struct smc_link_group *lgr, struct smc_
 	int rc;
 
 	conn->lgr = lgr;
+	conn->stats = smc_net_stats(lgr->key.net);
 	conn->snd_geom = (struct smc_geom){ .size = conn->sndbuf.size };
 	conn->tx_prep = smc_cursor_start(conn->snd_geom);
 	conn->tx_sent = conn->tx_prep;

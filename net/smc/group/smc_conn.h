@@ -106,6 +106,7 @@ struct smc_conn_rtt {
  * @holders: pointers to it: one for its socket, one for all users together
  * @sk: the socket; a reference while there is a user
  * @ops: callbacks; set once
+ * @stats: counters of its namespace, or NULL; set when it joins
  * @lgr: the group, once it has joined; a reference while there is a user
  * @token: our alert token; 0 while it is in no group; written by the handshake or under the socket
  *	   lock
@@ -170,6 +171,7 @@ struct smc_conn {
 	refcount_t holders;
 	struct sock *sk;
 	struct smc_conn_ops ops;
+	struct smc_stats_cpu __percpu *stats;
 	struct smc_link_group *lgr;
 	u32 token;
 	struct list_head wait_node;

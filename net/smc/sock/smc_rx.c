@@ -213,7 +213,7 @@ static void rx_consume(struct smc_conn *conn, u32 len)
 	if (is_last)
 		smc_conn_forget_unread(conn);
 	sk_peek_offset_bwd(conn->sk, len);
-	smc_stat_add(sock_net(conn->sk), SMC_STAT_RX_BYTES, len);
+	smc_stats_add(conn->stats, SMC_STAT_RX_BYTES, len);
 	if (is_due)
 		smc_tx_push(conn);
 }
@@ -437,13 +437,13 @@ static int rx_loop(struct rx_call *call, size_t len, size_t target)
 
 static void rx_count(const struct rx_call *call, int rc)
 {
-	const struct net *net = sock_net(call->conn->sk);
+	struct smc_stats_cpu __percpu *stats = call->conn->stats;
 
-	smc_stat_inc(net, rc > 0 ? smc_stat_size(SMC_STAT_RX_SIZE_8K, rc) : SMC_STAT_RX_NONE);
+	smc_stats_add(stats, rc > 0 ? smc_stat_size(SMC_STAT_RX_SIZE_8K, rc) : SMC_STAT_RX_NONE, 1);
 	if (call->has_more)
-		smc_stat_inc(net, SMC_STAT_RX_SHORT);
+		smc_stats_add(stats, SMC_STAT_RX_SHORT, 1);
 	if (call->was_full)
-		smc_stat_inc(net, SMC_STAT_RX_FULL);
+		smc_stats_add(stats, SMC_STAT_RX_FULL, 1);
 }
 
 /* recv() with MSG_OOB never waits, as with TCP. */

@@ -733,18 +733,18 @@ static ssize_t tx_send_all(struct tx_call *call, size_t len)
 /* @len: bytes that the caller wanted to send; @rc: result of the call */
 static void tx_count(const struct tx_call *call, size_t len, ssize_t rc)
 {
-	const struct net *net = sock_net(call->conn->sk);
 	const struct smc_conn *conn = call->conn;
 
-	smc_stat_inc(net, rc > 0 ? smc_stat_size(SMC_STAT_TX_SIZE_8K, len) : SMC_STAT_TX_NONE);
+	smc_stats_add(conn->stats,
+		      rc > 0 ? smc_stat_size(SMC_STAT_TX_SIZE_8K, len) : SMC_STAT_TX_NONE, 1);
 	if (unlikely(len > conn->snd_geom.size))
-		smc_stat_inc(net, SMC_STAT_TX_OVER_RING);
+		smc_stats_add(conn->stats, SMC_STAT_TX_OVER_RING, 1);
 	if (unlikely(len > conn->peer_size))
-		smc_stat_inc(net, SMC_STAT_TX_OVER_PEER);
+		smc_stats_add(conn->stats, SMC_STAT_TX_OVER_PEER, 1);
 	if (unlikely(call->is_urgent))
-		smc_stat_inc(net, SMC_STAT_URGENT);
+		smc_stats_add(conn->stats, SMC_STAT_URGENT, 1);
 	if (unlikely(call->msg->msg_flags & MSG_SPLICE_PAGES))
-		smc_stat_inc(net, SMC_STAT_TX_SPLICED);
+		smc_stats_add(conn->stats, SMC_STAT_TX_SPLICED, 1);
 }
 
 /**
