@@ -12,6 +12,7 @@
 #include <linux/list.h>
 #include <linux/scatterlist.h>
 #include <linux/spinlock.h>
+#include <linux/uio.h>
 #include <linux/wait.h>
 #include <rdma/ib_verbs.h>
 
@@ -171,6 +172,26 @@ unsigned long smc_buf_take_idle(struct smc_buf_pool *pool, unsigned long age_jif
 void smc_buf_pool_usage(struct smc_buf_pool *pool, u64 *allocated, u64 *used);
 unsigned long smc_buf_excess(const struct smc_buf_spare *spare);
 unsigned long smc_buf_surplus(const struct smc_buf_pool *pool);
+
+/*
+ * Copies between an element and an application. The range is checked here: the check of
+ * copy_from_iter() would look for the element's vmalloc area, under a lock of all CPUs.
+ */
+static inline size_t smc_buf_write(const struct smc_buf_elem *elem, u32 off, u32 len,
+				   struct iov_iter *from)
+{
+	if (unlikely((u64)off + len > elem->size))
+		return 0;
+	return _copy_from_iter(elem->cpu + off, len, from);
+}
+
+static inline size_t smc_buf_read(const struct smc_buf_elem *elem, u32 off, u32 len,
+				  struct iov_iter *to)
+{
+	if (unlikely((u64)off + len > elem->size))
+		return 0;
+	return _copy_to_iter(elem->cpu + off, len, to);
+}
 
 u32 smc_buf_rkey(const struct smc_buf *buf, unsigned int link);
 u32 smc_buf_lkey(const struct smc_buf *buf, unsigned int link);

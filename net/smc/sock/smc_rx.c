@@ -189,7 +189,7 @@ static size_t rx_copy(struct rx_call *call, u32 len)
 		size_t n;
 
 		rx_sync(conn, &seg[i]);
-		n = copy_to_iter(conn->rmbe.cpu + seg[i].off, seg[i].len, &call->msg->msg_iter);
+		n = smc_buf_read(&conn->rmbe, seg[i].off, seg[i].len, &call->msg->msg_iter);
 		copied += n;
 		if (n < seg[i].len)
 			break;

@@ -555,8 +555,7 @@ static size_t tx_copy(struct smc_conn *conn, struct msghdr *msg, size_t len)
 	/* tx_prep changes under the socket lock only */
 	nr = smc_ring_segs(conn->snd_geom, conn->tx_prep, len, seg);
 	for (i = 0; i < nr; i++) {
-		size_t n = copy_from_iter(conn->sndbuf.cpu + seg[i].off, seg[i].len,
-					  &msg->msg_iter);
+		size_t n = smc_buf_write(&conn->sndbuf, seg[i].off, seg[i].len, &msg->msg_iter);
 
 		copied += n;
 		if (n < seg[i].len)
