@@ -356,6 +356,11 @@ DEFINE_LOCK_GUARD_1(spinlock_bh, spinlock_t, spin_lock_bh(_T->lock), spin_unlock
 #endif
 
 /* Older kernels copy in sendfile() and splice(). */
+/* Linux 6.9 */
+#ifndef __uninitialized
+#define __uninitialized	__attribute__((__uninitialized__))
+#endif
+
 #ifndef MSG_SPLICE_PAGES
 #define MSG_SPLICE_PAGES 0
 #endif

@@ -732,7 +732,7 @@ int smc_wr_post(struct smc_wr_slot *slot)
 	unsigned int nr_writes = slot->nr_writes - slot->has_imm;
 	const struct ib_send_wr *first, *bad;
 	struct smc_wr *wr = slot->wr;
-	struct smc_wr_chain chain;
+	struct smc_wr_chain chain __uninitialized;
 	int rc;
 
 	first = smc_wr_build(&chain, slot);
