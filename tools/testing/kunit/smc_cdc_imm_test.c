@@ -460,7 +460,7 @@ static void imm_read(struct imm_world *w)
 
 	if (len)
 		smc_cdc_consume(&w->b, 1 + imm_rnd(w, len));
-	/* a writer that waits hears of any progress, whatever told that it waits */
+	/* a writer that waits hears of any progress */
 	if (len && q->head == q->tail && !w->b.rx_nr_waits && !smc_cdc_window(&w->a)) {
 		KUNIT_EXPECT_TRUE(w->test, smc_cdc_is_needed(&w->b, 0));
 		w->nr_blocked++;
