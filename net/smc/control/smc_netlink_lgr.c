@@ -124,18 +124,12 @@ static unsigned int lgr_add_counts(const struct smc_link_group *lgr, u64 nr[SMC_
 {
 	const struct smc_link *link;
 	unsigned int nr_active = 0;
-	int i;
 
 	lockdep_assert_held(&lgr->lock);
-	for (i = 0; i < SMC_LINKS_MAX; i++) {
-		link = lgr->links[i];
-		if (!link)
-			continue;
+	list_for_each_entry(link, &lgr->all_links, node) {
 		nr_active += link->state == SMC_LINK_ACTIVE;
 		link_add_counts(link, nr);
 	}
-	list_for_each_entry(link, &lgr->old_links, node)
-		link_add_counts(link, nr);
 	return nr_active;
 }
 

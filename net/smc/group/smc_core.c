@@ -196,7 +196,7 @@ static struct smc_link_group *lgr_alloc(const struct smc_lgr_key *key)
 	}
 	INIT_HLIST_NODE(&lgr->peer_node);
 	INIT_LIST_HEAD(&lgr->idle_node);
-	INIT_LIST_HEAD(&lgr->old_links);
+	INIT_LIST_HEAD(&lgr->all_links);
 	INIT_LIST_HEAD(&lgr->dropped);
 	INIT_LIST_HEAD(&lgr->leaving);
 	refcount_set(&lgr->refs, 2);
@@ -238,7 +238,7 @@ static void lgr_free(struct smc_link_group *lgr)
 	struct smc_link *link, *next_link;
 	struct smc_buf *buf, *next_buf;
 
-	list_for_each_entry_safe(link, next_link, &lgr->old_links, node)
+	list_for_each_entry_safe(link, next_link, &lgr->all_links, node)
 		smc_link_free(link);
 	list_for_each_entry_safe(buf, next_buf, &lgr->dropped, node)
 		smc_buf_free(buf);
@@ -335,76 +335,32 @@ static bool lgr_link_has_path(const struct smc_link *link, const struct smc_ib_e
 	       !memcmp(link->peer.hop_mac, key->hop_mac, sizeof(key->hop_mac));
 }
 
-/* Return true if an active link joins the serving port with the RNIC named by the client. */
-static bool lgr_has_ends(const struct smc_link_group *lgr, const struct smc_ib_end *end,
-			 const struct smc_lgr_key *key)
+/* The peer's end of a link is valid only then. */
+static bool link_was_connected(const struct smc_link *link)
+{
+	/* pairs with smp_store_release() in smc_link_set_state() */
+	return smp_load_acquire(&link->state) != SMC_LINK_UNUSED && link->peer.qpn;
+}
+
+/*
+ * Return true if RDMA works or worked between these ends, and some link is active: the data may
+ * take another path than TCP's.
+ */
+static bool lgr_serves_ends(struct smc_link_group *lgr, const struct smc_ib_end *end,
+			    const struct smc_lgr_key *key)
 {
 	const struct smc_link *link;
-	int i;
 
 	guard(rcu)();
-	for (i = 0; i < SMC_LINKS_MAX; i++) {
-		/* pairs with smp_store_release() in link_publish() */
-		link = smp_load_acquire(&lgr->links[i]);
-		/* pairs with smp_store_release() in smc_link_set_state() */
-		if (link && smp_load_acquire(&link->state) == SMC_LINK_ACTIVE &&
-		    link->wr.end.dev == end->dev && link->wr.end.port == end->port &&
-		    lgr_link_has_path(link, end, key) &&
+	list_for_each_entry_rcu(link, &lgr->all_links, node)
+		/* not the device: another one may have replaced it */
+		if (link_was_connected(link) && READ_ONCE(link->is_kept) &&
+		    link->wr.end.port == end->port && lgr_link_has_path(link, end, key) &&
+		    !memcmp(link->wr.end.mac, end->mac, sizeof(end->mac)) &&
 		    smc_nego_same_rnic(link->peer.gid, link->peer.mac,
 				       key->peer_gid, key->peer_mac))
-			return true;
-	}
-	return false;
-}
-
-static bool link_has_same_ends(const struct smc_link *link, const struct smc_ib_end *end,
-			       const u8 *peer_gid, const u8 *peer_mac)
-{
-	/* not the device: another one may have replaced it */
-	return link->wr.end.port == end->port &&
-	       !memcmp(&link->wr.end.gid, &end->gid, sizeof(end->gid)) &&
-	       !memcmp(link->wr.end.mac, end->mac, sizeof(end->mac)) &&
-	       smc_nego_same_rnic(link->peer.gid, link->peer.mac, peer_gid, peer_mac);
-}
-
-/* Return true if a link joined these ends before, even if lost, and another link is active. */
-static bool lgr_had_ends(struct smc_link_group *lgr, const struct smc_ib_end *end,
-			 const struct smc_lgr_key *key)
-{
-	const struct smc_link *link;
-	int i;
-
-	for (i = 0; i < SMC_LINKS_MAX; i++) {
-		/* pairs with smp_store_release() in smc_lgr_note_ends() */
-		link = smp_load_acquire(&lgr->proved[i]);
-		if (link && lgr_link_has_path(link, end, key) &&
-		    link_has_same_ends(link, end, key->peer_gid, key->peer_mac))
 			return smc_lgr_pick_link(lgr);
-	}
 	return false;
-}
-
-/**
- * smc_lgr_note_ends() - record that RDMA works between the ends of a link
- * @link: the link, which became active
- *
- * Context: Process context. Expects lgr->lock held.
- */
-void smc_lgr_note_ends(struct smc_link *link)
-{
-	struct smc_link_group *lgr = link->lgr;
-	struct smc_link *had;
-	int i;
-
-	lockdep_assert_held(&lgr->lock);
-	for (i = 0; i < SMC_LINKS_MAX; i++) {
-		had = lgr->proved[i];
-		if (had && link_has_same_ends(had, &link->wr.end, link->peer.gid,
-					      link->peer.mac))
-			return;
-	}
-	/* pairs with smp_load_acquire() in lgr_had_ends(); replaces the oldest entry */
-	smp_store_release(&lgr->proved[lgr->nr_proved++ % SMC_LINKS_MAX], link);
 }
 
 /* Return true if the FORMING group belongs to the same client, which the new one may wait for. */
@@ -416,35 +372,15 @@ static bool lgr_has_same_client(const struct smc_link_group *lgr, const struct s
 	       !memcmp(&own->peer_addr, &key->peer_addr, sizeof(own->peer_addr));
 }
 
-static bool link_is_used_in(enum smc_link_state state)
-{
-	return state == SMC_LINK_ACTIVE || state == SMC_LINK_ACTIVATING;
-}
-
 static bool lgr_is_same_peer(const struct smc_ib_peer *one, const struct smc_ib_peer *two)
 {
 	return one->qpn == two->qpn && !memcmp(one->gid, two->gid, sizeof(one->gid)) &&
 	       !memcmp(one->mac, two->mac, sizeof(one->mac));
 }
 
-/**
- * smc_lgr_note_left() - record the peer's end of a link that leaves its group
- * @link: the link
- *
- * Messages of the peer that name it may be in flight. Only the last few are recorded.
- *
- * Context: Process context. Expects lgr->lock held.
- */
-void smc_lgr_note_left(struct smc_link *link)
+static bool link_leads_to(const struct smc_link *link, const struct smc_ib_peer *peer)
 {
-	struct smc_link_group *lgr = link->lgr;
-
-	lockdep_assert_held(&lgr->lock);
-	/* the peer does not know a link that was never connected */
-	if (!link->peer.qpn)
-		return;
-	guard(spinlock_bh)(&lgr->state_lock);
-	lgr->left_peers[lgr->nr_left_peers++ % SMC_LINKS_MAX] = link->peer;
+	return link_was_connected(link) && lgr_is_same_peer(&link->peer, peer);
 }
 
 /**
@@ -463,7 +399,6 @@ struct smc_link *smc_lgr_link_by_peer(struct smc_link_group *lgr,
 				      const struct smc_ib_peer *peer)
 {
 	struct smc_link *link, *found = NULL;
-	enum smc_link_state state;
 	bool is_used = false;
 	int i;
 
@@ -472,13 +407,9 @@ struct smc_link *smc_lgr_link_by_peer(struct smc_link_group *lgr,
 	for (i = 0; i < SMC_LINKS_MAX && !is_used; i++) {
 		/* pairs with smp_store_release() in link_publish() */
 		link = smp_load_acquire(&lgr->links[i]);
-		if (!link)
+		if (!link || !link_leads_to(link, peer))
 			continue;
-		/* pairs with smp_store_release() in smc_link_set_state() */
-		state = smp_load_acquire(&link->state);
-		if (state == SMC_LINK_UNUSED || !lgr_is_same_peer(&link->peer, peer))
-			continue;
-		is_used = link_is_used_in(state);
+		is_used = smc_link_is_used(link);
 		found = link;
 	}
 	if (found)
@@ -495,17 +426,19 @@ struct smc_link *smc_lgr_link_by_peer(struct smc_link_group *lgr,
  */
 bool smc_link_is_used(const struct smc_link *link)
 {
-	return link_is_used_in(READ_ONCE(link->state));
+	enum smc_link_state state = READ_ONCE(link->state);
+
+	return state == SMC_LINK_ACTIVE || state == SMC_LINK_ACTIVATING;
 }
 
-/* Return true if one of the links given up last led to that end. */
+/* Return true if a link of the group leads or led to that end. */
 static bool lgr_had_link(struct smc_link_group *lgr, const struct smc_ib_peer *peer)
 {
-	int i;
+	const struct smc_link *link;
 
-	guard(spinlock_bh)(&lgr->state_lock);
-	for (i = 0; i < SMC_LINKS_MAX; i++)
-		if (lgr->left_peers[i].qpn && lgr_is_same_peer(&lgr->left_peers[i], peer))
+	guard(rcu)();
+	list_for_each_entry_rcu(link, &lgr->all_links, node)
+		if (link_leads_to(link, peer))
 			return true;
 	return false;
 }
@@ -541,7 +474,7 @@ static bool lgr_fits(struct smc_link_group *lgr, enum smc_lgr_state state, struc
 		return lgr_has_same_client(lgr, s->key);
 	/* LG-03, SC-03, PID-05 */
 	return READ_ONCE(lgr->nr_conns) < lgr_max_conns(lgr) &&
-	       (lgr_has_ends(lgr, s->end, s->key) || lgr_had_ends(lgr, s->end, s->key));
+	       lgr_serves_ends(lgr, s->end, s->key);
 }
 
 /* Take a reference, and a place if wanted. Return: false if the group has changed meanwhile. */
@@ -747,7 +680,7 @@ static bool lgr_any_had_link(const struct lgr_search *s)
  *
  * Context: Process context.
  * Return: the group as with smc_lgr_reserve(); ERR_PTR(-EAGAIN) as there; ERR_PTR(-ESTALE) if an
- *	   active group had that link until recently, and the server's message can no longer be
+ *	   active group had that link and lost it, so the server's message can no longer be
  *	   interpreted; ERR_PTR(-ENOENT) if there is no such link (out of sync).
  */
 struct smc_link_group *smc_lgr_reserve_link(const struct smc_lgr_key *key,

@@ -50,8 +50,8 @@ enum smc_role { SMC_ROLE_CLIENT, SMC_ROLE_SERVER };	/* values as in diag */
  *		 lgr->lock
  * @nr_conns: connections whose sends use it
  * @account: charged for its queues, while it has them
- * @is_kept: it is or was active, or a caller may hold a pointer to it
- * @node: in lgr->old_links once the queues are gone
+ * @is_kept: it is or was active, the peer may name it, or a caller may hold a pointer to it
+ * @node: in lgr->all_links
  *
  * A kept link lives as long as its group, with or without queues: a pointer to it is valid while
  * its holder has a reference on the group. Any other link is freed with its queues, a grace period
@@ -147,7 +147,7 @@ struct smc_lgr_key {
  *	       FORMING
  * @serial: greater than that of all earlier groups, const; its place in the list of groups
  * @id: local number for display, LG-09: low half of @serial; its low byte is 0
- * @state_lock: guards @state, @is_retired, @nr_conns, @left_peers and @account
+ * @state_lock: guards @state, @is_retired, @nr_conns and @account
  * @state: changed by lgr_set_state(); also read with acquire
  * @type: single, symmetric..., for display
  * @is_committed: the dialect is settled, under @lock
@@ -159,12 +159,10 @@ struct smc_lgr_key {
  * @nr_tokens: tokens given so far, from a random start; the upper half of the next one
  * @lock: links, rtokens and the LLC machine; process context
  * @links: by index, written under @lock; read there or under RCU
- * @old_links: links whose queues are gone or are being taken down, under @lock
- * @nr_kept: those of them that stay until the group is freed, under @lock
- * @left_peers: the peer's ends of the links given up last, a ring
- * @nr_left_peers: entries ever written to @left_peers
- * @proved: links that are or were active, one for each pair of ends, a ring; written under @lock
- * @nr_proved: entries ever written to @proved
+ * @all_links: the present and past links, the last one first; written under @lock, also read under
+ *	       RCU
+ * @nr_kept: the past ones that stay until the group is freed, at most SMC_LINKS_KEPT_MAX, under
+ *	     @lock
  * @dropped: unused buffers, still mapped on a failed link and freed with it; under @lock
  * @leaving: RMBs that the peer is asked to delete, still mapped, under @lock
  * @rtokens: the peer's RMBs, under @lock
@@ -208,12 +206,8 @@ struct smc_link_group {
 	atomic_t nr_tokens;
 	struct mutex lock;		/* lgr->lock, see above */
 	struct smc_link *links[SMC_LINKS_MAX];
-	struct list_head old_links;
+	struct list_head all_links;
 	unsigned int nr_kept;
-	struct smc_ib_peer left_peers[SMC_LINKS_MAX];
-	unsigned int nr_left_peers;
-	struct smc_link *proved[SMC_LINKS_MAX];
-	unsigned int nr_proved;
 	struct list_head dropped;
 	struct list_head leaving;
 	struct smc_rtokens *rtokens;
@@ -273,8 +267,6 @@ bool smc_lgr_drop_conn(struct smc_link_group *lgr);
 struct smc_link *smc_lgr_pick_link(struct smc_link_group *lgr);
 struct smc_link *smc_lgr_link_by_peer(struct smc_link_group *lgr, const struct smc_ib_peer *peer);
 bool smc_link_is_used(const struct smc_link *link);
-void smc_lgr_note_ends(struct smc_link *link);
-void smc_lgr_note_left(struct smc_link *link);
 
 struct smc_link_group *smc_lgr_next(const struct net *net, struct smc_link_group *prev, u64 after);
 void smc_lgr_for_each(const struct net *net, void (*fn)(struct smc_link_group *lgr, void *arg),

@@ -256,8 +256,6 @@ bool smc_link_unpublish(struct smc_link *link)
 		WARN_ON_ONCE(!smc_link_set_state(link, SMC_LINK_INACTIVE));
 	WRITE_ONCE(lgr->links[link->index], NULL);
 	smc_rtoken_del_link(lgr->rtokens, link->index);
-	list_add(&link->node, &lgr->old_links);
-	smc_lgr_note_left(link);
 	return true;
 }
 
@@ -296,6 +294,7 @@ static int link_publish(struct smc_link *link)
 	if (lgr->links[link->index])
 		return -EBUSY;
 	WRITE_ONCE(lgr->max_pages, min_not_zero(lgr->max_pages, link->wr.max_pages));
+	list_add_rcu(&link->node, &lgr->all_links);
 	/* pairs with smp_load_acquire() where the array is read */
 	smp_store_release(&lgr->links[link->index], link);
 	return 0;
@@ -500,13 +499,18 @@ static void link_forget(struct smc_link *link)
 {
 	struct smc_link_group *lgr = link->lgr;
 
-	guard(mutex)(&lgr->lock);
-	if (!READ_ONCE(link->is_kept)) {
-		list_del(&link->node);
-		smc_link_free(link);
-	} else if (++lgr->nr_kept == SMC_LINKS_KEPT_MAX && lgr->key.role == SMC_ROLE_SERVER) {
-		smc_lgr_shut(lgr);
+	scoped_guard(mutex, &lgr->lock) {
+		if (READ_ONCE(link->is_kept)) {
+			if (++lgr->nr_kept == SMC_LINKS_KEPT_MAX &&
+			    lgr->key.role == SMC_ROLE_SERVER)
+				smc_lgr_shut(lgr);
+			return;
+		}
+		list_del_rcu(&link->node);
 	}
+	/* searches in lgr->all_links */
+	synchronize_rcu();
+	smc_link_free(link);
 }
 
 /**
@@ -543,11 +547,10 @@ bool smc_link_set_state(struct smc_link *link, enum smc_link_state state)
 	lockdep_assert_held(&link->lgr->lock);
 	if (!smc_state_link_may_move(link->state, state))
 		return false;
-	/* pairs with smp_load_acquire() in smc_lgr_link_by_peer() */
+	/* pairs with smp_load_acquire() in link_was_connected() */
 	smp_store_release(&link->state, state);
 	if (state == SMC_LINK_ACTIVE) {
 		WRITE_ONCE(link->is_kept, true);
-		smc_lgr_note_ends(link);
 		trace_smc_link_up(link);
 		smc_event_send(&(struct smc_event){
 			.cmd = SMC_NETLINK_EVENT_LINK_UP, .net = link->lgr->key.net,

@@ -386,6 +386,9 @@ static int llc_post(struct smc_link *link, const struct smc_llc_action *act)
 	slot->tag.done = llc_sent;
 	slot->tag.cookie = act->cookie;
 	llc_add_probe(link->lgr, act, slot);
+	/* a server that has the reply may name the link, however soon it is lost here */
+	if (act->msg.type == SMC_LLC_CONFIRM_LINK && act->msg.is_reply)
+		WRITE_ONCE(link->is_kept, true);
 	trace_smc_llc_tx(link, slot->msg, slot->len);
 	rc = smc_wr_post(slot);
 	if (!rc)

@@ -1275,6 +1275,26 @@ static void amb_21_a_region_that_is_freed_is_named_no_more(struct kunit *test)
 	mutex_unlock(&lgr->lock);
 }
 
+/* A server that has the reply to CONFIRM LINK may name the link, however soon it is lost here. */
+static void err_13_a_link_stays_known_from_its_confirmation_on(struct kunit *test)
+{
+	struct smc_link *link = eng_up(test, false, 1);
+	struct smc_llc_action act = {
+		.type = SMC_LLC_ACT_SEND, .msg.type = SMC_LLC_CONFIRM_LINK,
+	};
+	int is_reply;
+
+	for (is_reply = 0; is_reply < 2; is_reply++) {
+		act.msg.is_reply = is_reply;
+		mutex_lock(&link->lgr->lock);
+		link->is_kept = false;
+		smc_llc_msg_send(link->lgr, &act);
+		KUNIT_EXPECT_EQ(test, link->is_kept, is_reply);
+		link->is_kept = true;
+		mutex_unlock(&link->lgr->lock);
+	}
+}
+
 /* The ports of a group are news when their MTU is, whatever their links had. */
 static void a_port_with_another_mtu_is_news(struct kunit *test)
 {
@@ -1325,6 +1345,7 @@ static struct kunit_case eng_cases[] = {
 	KUNIT_CASE(rmb_24_an_rmb_stays_until_the_peer_deletes_it),
 	KUNIT_CASE(rkey_20_amb_21_an_rmb_that_leaves_is_announced),
 	KUNIT_CASE(amb_21_a_region_that_is_freed_is_named_no_more),
+	KUNIT_CASE(err_13_a_link_stays_known_from_its_confirmation_on),
 	KUNIT_CASE(a_port_with_another_mtu_is_news),
 	KUNIT_CASE(rmb_25_a_changed_idle_time_acts_at_once),
 	KUNIT_CASE(lgt_02_a_surplus_group_ends_though_it_is_armed_late),

@@ -124,8 +124,10 @@ static void nl_end(struct nl_lab *lab, unsigned int i)
 		return;
 	lab->lgr[i] = NULL;
 	scoped_guard(mutex, &lgr->lock)
-		for (k = 0; k < NL_LINKS; k++)
+		for (k = 0; k < NL_LINKS; k++) {
 			lgr->links[k] = NULL;
+			list_del_rcu(&lab->link[i][k]->node);
+		}
 	smc_lgr_terminate(lgr, "test");
 	smc_lgr_unreserve(lgr);
 	for (k = 0; k < NL_LINKS; k++)
@@ -166,6 +168,7 @@ static void nl_form(struct kunit *test, unsigned int i)
 		link->wr.end.port = 1;
 		smc_ib_count(&link->wr.counts, SMC_IB_RX_BYTES, 1000);
 		lgr->links[k] = link;
+		list_add_rcu(&link->node, &lgr->all_links);
 	}
 	KUNIT_ASSERT_TRUE(test, smc_lgr_set_state(lgr, SMC_LGR_ACTIVE, NULL));
 }
