@@ -1305,6 +1305,7 @@ bool smc_hs_begin_server(struct smc_sock *smc, struct smc_child *child)
 /* The application gave up before the handshake began. Expects the socket lock held. */
 static void hs_forget(struct smc_sock *smc)
 {
+	sock_owned_by_me(smc->sk);
 	if (smc->phase == SMC_PHASE_HANDSHAKE || smc->phase == SMC_PHASE_STOPPING)
 		smc_hs_back_to_idle(smc);
 }

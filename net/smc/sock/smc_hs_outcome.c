@@ -110,6 +110,7 @@ static void smc_hs_finish_client(struct smc_hs *hs)
 	struct smc_sock *smc = hs->smc;
 	struct sock *sk = smc->sk;
 
+	sock_owned_by_me(sk);
 	if (smc->phase == SMC_PHASE_STOPPING || smc->is_released) {
 		if (out == SMC_HS_SMC)
 			smc_hs_abort_smc(smc);
