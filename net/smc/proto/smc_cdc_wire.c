@@ -159,14 +159,7 @@ static const u8 smc_cdc_urg_moves[SMC_URG_NR_STATES] = {
 					  BIT(SMC_URG_IN_STREAM) | BIT(SMC_URG_NONE),
 };
 
-/**
- * smc_cdc_urg_move() - change the state of the received urgent byte
- * @ctl: the control block
- * @to: the new state, see the table; a new mark may replace an unread one (AMB-52)
- *
- * Context: The connection's lock is held.
- * Return: true if the state changed, false for an illegal transition.
- */
+/* Returns false for an illegal transition. A new mark may replace an unread one (AMB-52). */
 bool smc_cdc_urg_move(struct smc_cdc_ctl *ctl, enum smc_urg_state to)
 {
 	if (!(smc_cdc_urg_moves[ctl->rx_urg] & BIT(to)))
@@ -538,13 +531,7 @@ int smc_cdc_consume(struct smc_cdc_ctl *ctl, u32 n)
 	return 0;
 }
 
-/**
- * smc_cdc_urg_distance() - count the bytes before the urgent byte
- * @ctl: the control block
- *
- * Context: As smc_cdc_readable().
- * Return: bytes, 0 if the urgent byte is next (SIOCATMARK); -ENODATA without an unread mark.
- */
+/* Bytes before the urgent byte, 0 if it is next (SIOCATMARK); -ENODATA without an unread mark. */
 int smc_cdc_urg_distance(const struct smc_cdc_ctl *ctl)
 {
 	if (!smc_urg_is_in_stream(ctl->rx_urg))
@@ -685,15 +672,9 @@ bool smc_cdc_may_write(const struct smc_cdc_ctl *ctl)
 	       !(ctl->rx_conn_flags & SMC_CDC_FINAL);
 }
 
-/**
- * smc_cdc_write_limit() - limit the unsent bytes that the next CDC may announce
- * @ctl: the control block
- * @unsent: bytes in the send ring not yet written
- *
- * A write ends behind an urgent byte: U marks the producer cursor's position (URG-02, URG-16).
- *
- * Context: The connection's lock is held.
- * Return: bytes, without regard to the window.
+/*
+ * How many of @unsent bytes the next CDC may announce, without regard to the window. A write ends
+ * behind an urgent byte: U marks the producer cursor's position (URG-02, URG-16).
  */
 u32 smc_cdc_write_limit(const struct smc_cdc_ctl *ctl, u32 unsent)
 {
@@ -785,15 +766,10 @@ bool smc_cdc_is_needed(const struct smc_cdc_ctl *ctl, u32 unsent)
 	       (!smc_cdc_window(ctl) || !smc_cdc_write_limit(ctl, unsent));
 }
 
-/**
- * smc_cdc_mark_urgent() - mark the last unsent byte as urgent
- * @ctl: the control block
- * @unsent: bytes in the send ring not yet written, at least 1
- *
- * RFC 7609 Section 4.7.5 (URG-01, URG-08). A new mark waits until the previous one is written
- * (AMB-52). Of several waiting marks the last counts, as with TCP's urgent pointer.
- *
- * Context: The connection's lock is held. The caller then writes or checks smc_cdc_is_needed().
+/*
+ * The last of @unsent bytes is urgent. A new mark waits until the previous one is written (AMB-52).
+ * Of several waiting marks the last counts, as with TCP's urgent pointer. RFC 7609 4.7.5; URG-01,
+ * URG-08.
  */
 void smc_cdc_mark_urgent(struct smc_cdc_ctl *ctl, u32 unsent)
 {

@@ -29,12 +29,6 @@
 #include "proto/smc_llc_keys.h"
 #include "proto/smc_llc_links.h"
 
-/**
- * smc_llc_is_adding() - check for an exchange that adds a link
- * @flow: LLC machine
- *
- * Return: true from the beginning of the exchange to its end.
- */
 bool smc_llc_is_adding(const struct smc_llc_flow *flow)
 {
 	return flow->config != SMC_LLC_CONFIG_NONE &&
@@ -42,12 +36,7 @@ bool smc_llc_is_adding(const struct smc_llc_flow *flow)
 	       flow->config != SMC_LLC_CONFIG_DELETE_LINK;
 }
 
-/**
- * smc_llc_add_may_succeed() - check for a link that can come up without another one
- * @flow: LLC machine
- *
- * Return: true if the new link only needs CONFIRM LINK.
- */
+/* True if a new link only needs CONFIRM LINK, and no other link. */
 bool smc_llc_add_may_succeed(const struct smc_llc_flow *flow)
 {
 	return flow->config == SMC_LLC_CONFIG_CONFIRM &&
@@ -197,12 +186,10 @@ static bool pick_any_offer(struct smc_llc_flow *flow, struct smc_llc_end *rnic)
 	return smc_llc_pick_offer(flow, rnic);
 }
 
-/**
- * smc_llc_add_begin() - server: try to add a link
- * @run: current call, an index is free
- *
- * A client that asked gets a negative answer if no link can be added. In first contact it gets
- * the offer of a bare queue pair. RFC 7609 3.5.1.6; SL-01 to SL-03, ADDL-05, AMB-28.
+/*
+ * Server: try to add a link; an index is free. A client that asked gets a negative answer if no
+ * link can be added. In first contact it gets the offer of a bare queue pair. RFC 7609 3.5.1.6;
+ * SL-01 to SL-03, ADDL-05, AMB-28.
  */
 void smc_llc_add_begin(struct smc_llc_run *run)
 {
@@ -282,12 +269,7 @@ static void answer_offer(struct smc_llc_run *run)
 	}
 }
 
-/**
- * smc_llc_add_abandon() - drop the exchange
- * @run: current call
- *
- * The peer will send nothing more about the link.
- */
+/* Drop the exchange. The peer will send nothing more about the link. */
 void smc_llc_add_abandon(struct smc_llc_run *run)
 {
 	struct smc_llc_flow *flow = run->flow;
@@ -456,12 +438,6 @@ static void on_answer(struct smc_llc_run *run, u8 link, const struct smc_llc_add
 		on_acceptance(run, al);
 }
 
-/**
- * smc_llc_add_msg() - handle ADD LINK
- * @run: current call
- * @link: index of the link it arrived on
- * @msg: the message
- */
 void smc_llc_add_msg(struct smc_llc_run *run, u8 link, const struct smc_llc_msg *msg)
 {
 	if (run->flow->params.is_server) {
@@ -476,14 +452,10 @@ void smc_llc_add_msg(struct smc_llc_run *run, u8 link, const struct smc_llc_msg 
 	}
 }
 
-/**
- * smc_llc_add_req() - handle REQ ADD LINK, the notice of version 2
- * @run: current call
- * @link: index of the link it arrived on
- * @msg: the message
- *
- * The answer is an offer, even one in flight, or the reply that there is none (protocol.md).
- * After that reply the client asks again when it gets another RNIC or its retry timer expires.
+/*
+ * REQ ADD LINK is the notice of version 2. The answer is an offer, even one in flight, or the reply
+ * that there is none (protocol.md). After that reply the client asks again when it gets another
+ * RNIC or its retry timer expires.
  */
 void smc_llc_add_req(struct smc_llc_run *run, u8 link, const struct smc_llc_msg *msg)
 {
@@ -591,11 +563,6 @@ static void not_created_in_time(struct smc_llc_run *run)
 	no_offer(run);
 }
 
-/**
- * smc_llc_add_created() - handle the outcome of CREATE_LINK
- * @run: current call
- * @ev: SMC_LLC_EV_LINK_CREATED
- */
 void smc_llc_add_created(struct smc_llc_run *run, const struct smc_llc_event *ev)
 {
 	struct smc_llc_flow *flow = run->flow;
@@ -655,12 +622,6 @@ static void store_kept_pairs(struct smc_llc_run *run)
 	act->msg.add_link = flow->add.offer;
 }
 
-/**
- * smc_llc_add_prepared() - handle the outcome of PREPARE_LINK
- * @run: current call
- * @link: index of the new link
- * @ok: true if it is connected
- */
 void smc_llc_add_prepared(struct smc_llc_run *run, u8 link, bool ok)
 {
 	struct smc_llc_flow *flow = run->flow;
@@ -693,14 +654,9 @@ static bool is_premature(const struct smc_llc_flow *flow, u8 num)
 	       flow->config < SMC_LLC_CONFIG_ADD_CONT && num == flow->add.offer.link_num;
 }
 
-/**
- * smc_llc_add_cont() - handle ADD LINK CONTINUATION
- * @run: current call
- * @link: index of the link it arrived on
- * @msg: the message
- *
- * The first has the number of RMBs, later ones count down. RFC 7609 A.3.3, C.7.1; ERR-47,
- * AMB-24.
+/*
+ * The first ADD LINK CONTINUATION has the number of RMBs, later ones count down. RFC 7609 A.3.3,
+ * C.7.1; ERR-47, AMB-24.
  */
 void smc_llc_add_cont(struct smc_llc_run *run, u8 link, const struct smc_llc_msg *msg)
 {
@@ -750,12 +706,7 @@ static bool send_more_pairs(struct smc_llc_run *run)
 	return has_more;
 }
 
-/**
- * smc_llc_add_stored() - handle the outcome of STORE_PAIRS
- * @run: current call
- * @link: index of the new link
- * @ok: true if all keys were stored, and none in use is missing after the last ones
- */
+/* @ok: all keys were stored, and none in use is missing after the last ones. */
 void smc_llc_add_stored(struct smc_llc_run *run, u8 link, bool ok)
 {
 	struct smc_llc_flow *flow = run->flow;
@@ -796,13 +747,9 @@ static void added(struct smc_llc_run *run, u8 link)
 		smc_llc_link_up(run, link);
 }
 
-/**
- * smc_llc_add_confirm() - handle CONFIRM LINK on a link other than the first
- * @run: current call
- * @link: index of the link
- * @msg: the message
- *
- * RFC 7609 3.5.1.6.2, C.7.1; SL-15, ERR-11, ERR-43, AMB-57, AMB-65.
+/*
+ * CONFIRM LINK on a link other than the first. RFC 7609 3.5.1.6.2, C.7.1; SL-15, ERR-11, ERR-43,
+ * AMB-57, AMB-65.
  */
 void smc_llc_add_confirm(struct smc_llc_run *run, u8 link, const struct smc_llc_msg *msg)
 {
@@ -836,11 +783,6 @@ void smc_llc_add_confirm(struct smc_llc_run *run, u8 link, const struct smc_llc_
 		await_msg(run, SMC_LLC_CONFIG_CONFIRMED);
 }
 
-/**
- * smc_llc_add_confirm_sent() - CONFIRM LINK of a link other than the first was sent
- * @run: current call
- * @link: index of the link
- */
 void smc_llc_add_confirm_sent(struct smc_llc_run *run, u8 link)
 {
 	if (run->flow->config == SMC_LLC_CONFIG_CONFIRMED && run->flow->config_target == link)
@@ -879,10 +821,7 @@ static void carrier_timeout(struct smc_llc_run *run, enum smc_llc_why why)
 		smc_llc_link_lost(run, flow->config_link, why, SMC_LLC_DELETE_LOST_PATH);
 }
 
-/**
- * smc_llc_add_timeout() - the deadline of the exchange has passed, RFC 7609 C.7.1
- * @run: current call
- */
+/* RFC 7609 C.7.1. */
 void smc_llc_add_timeout(struct smc_llc_run *run)
 {
 	struct smc_llc_flow *flow = run->flow;
@@ -939,10 +878,7 @@ static void target_gone(struct smc_llc_run *run)
 	smc_llc_arm_retry(run, true);
 }
 
-/**
- * smc_llc_add_settle() - resume a held offer; end an exchange that lost a link
- * @run: current call
- */
+/* Resume a held offer; end an exchange that lost a link. */
 void smc_llc_add_settle(struct smc_llc_run *run)
 {
 	struct smc_llc_flow *flow = run->flow;
@@ -980,12 +916,9 @@ static void send_notice(struct smc_llc_run *run, const struct smc_llc_end *rnic)
 	}
 }
 
-/**
- * smc_llc_add_start_next() - try for a further link if one is wanted
- * @run: current call
- *
- * The server starts the exchange. The client sends a notice that it has an RNIC and does not
- * wait for an answer. RFC 7609 3.5.5.1; ADDL-01, ADDL-06, ADDL-10, MAXL-09.
+/*
+ * The server starts the exchange if a link is wanted. The client sends a notice that it has an RNIC
+ * and does not wait for an answer. RFC 7609 3.5.5.1; ADDL-01, ADDL-06, ADDL-10, MAXL-09.
  */
 void smc_llc_add_start_next(struct smc_llc_run *run)
 {

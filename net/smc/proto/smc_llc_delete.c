@@ -354,12 +354,6 @@ static void on_delete_all(struct smc_llc_run *run, u8 link, const struct smc_llc
 				  SMC_LLC_WHY_PEER_DELETED);
 }
 
-/**
- * smc_llc_delete_msg() - handle DELETE LINK
- * @run: current call
- * @link: index of the link it arrived on
- * @msg: the message
- */
 void smc_llc_delete_msg(struct smc_llc_run *run, u8 link, const struct smc_llc_msg *msg)
 {
 	const struct smc_llc_delete_link *dl = &msg->delete_link;
@@ -380,12 +374,9 @@ void smc_llc_delete_msg(struct smc_llc_run *run, u8 link, const struct smc_llc_m
 		(msg->is_reply ? on_reply_of_server : on_request_of_server)(run, link, dl);
 }
 
-/**
- * smc_llc_delete_sent() - client: the reply about a link was sent or lost
- * @run: current call
- * @target: index of that link
- *
- * If it was lost, the server repeats its request and gets "unknown link".
+/*
+ * Client: the reply about a link was sent, or lost: then the server repeats its request and gets
+ * "unknown link".
  */
 void smc_llc_delete_sent(struct smc_llc_run *run, u8 target)
 {
@@ -405,12 +396,9 @@ void smc_llc_delete_sent(struct smc_llc_run *run, u8 target)
 	destroy_agreed(run, target);
 }
 
-/**
- * smc_llc_delete_timeout() - server: the DELETE LINK reply is overdue
- * @run: current call
- *
- * Repeat the request if the client may have dropped it. Otherwise its carrier is lost, too. RFC
- * 7609 C.7.1; ERR-25, ERR-38.
+/*
+ * Server: the reply is overdue. Repeat the request if the client may have dropped it. Otherwise its
+ * carrier is lost, too. RFC 7609 C.7.1; ERR-25, ERR-38.
  */
 void smc_llc_delete_timeout(struct smc_llc_run *run)
 {
@@ -436,13 +424,10 @@ static void clear_timer(struct smc_llc_run *run)
 			smc_llc_link_cleared(run, i);
 }
 
-/**
- * smc_llc_delete_timer() - handle the deadlines of clearing and of reported links
- * @run: current call
- *
- * If the server does not delete a reported link in time, the link that carried the report is
- * lost, too. ADD LINK exchanges come first (SER-08), up to smc_llc_patience_ms(). RFC 7609
- * C.7.1; ERR-31, ERR-36.
+/*
+ * If the server does not delete a reported link in time, the link that carried the report is lost,
+ * too. ADD LINK exchanges come first (SER-08), up to smc_llc_patience_ms(). RFC 7609 C.7.1; ERR-31,
+ * ERR-36.
  */
 void smc_llc_delete_timer(struct smc_llc_run *run)
 {
@@ -485,10 +470,7 @@ static void continue_cleared(struct smc_llc_run *run)
 			agree(run, i);
 }
 
-/**
- * smc_llc_delete_settle() - continue with clear links; end exchanges without a carrier
- * @run: current call
- */
+/* Continue with clear links, end exchanges without a carrier. */
 void smc_llc_delete_settle(struct smc_llc_run *run)
 {
 	struct smc_llc_flow *flow = run->flow;
@@ -613,10 +595,6 @@ static u8 mark_dispensable(struct smc_llc_flow *flow)
 	return i;
 }
 
-/**
- * smc_llc_delete_start_next() - start the deletion of marked links
- * @run: current call
- */
 void smc_llc_delete_start_next(struct smc_llc_run *run)
 {
 	struct smc_llc_flow *flow = run->flow;
@@ -649,12 +627,9 @@ void smc_llc_delete_start_next(struct smc_llc_run *run)
 		begin(run, i);
 }
 
-/**
- * smc_llc_delete_request() - this side gives up a link
- * @run: current call
- * @ev: SMC_LLC_EV_REQ_DELETE_LINK
- *
- * The last link ends the group. RFC 7609 3.5.4, 3.5.5.1.3, 3.5.5.1.4; LGT-03, DELL-01, DELL-07.
+/*
+ * This side gives up a link; the last one ends the group. RFC 7609 3.5.4, 3.5.5.1.3, 3.5.5.1.4;
+ * LGT-03, DELL-01, DELL-07.
  */
 void smc_llc_delete_request(struct smc_llc_run *run, const struct smc_llc_event *ev)
 {
@@ -674,14 +649,10 @@ void smc_llc_delete_request(struct smc_llc_run *run, const struct smc_llc_event 
 	}
 }
 
-/**
- * smc_llc_delete_rnic_removed() - the RNIC of a link is being removed
- * @run: current call
- * @link: index of the link
- *
- * A working RNIC informs the peer, which would need a timer otherwise. The last link announces
- * the end of the group, unless another link only needs CONFIRM LINK; then it stays until that
- * has come up or failed. RFC 7609 3.5.4; LGT-03, LGT-04.
+/*
+ * A working RNIC that is being removed informs the peer, which would need a timer otherwise. The
+ * last link announces the end of the group, unless another link only needs CONFIRM LINK; then it
+ * stays until that has come up or failed. RFC 7609 3.5.4; LGT-03, LGT-04.
  */
 void smc_llc_delete_rnic_removed(struct smc_llc_run *run, u8 link)
 {
@@ -715,16 +686,7 @@ static u8 end_carrier(const struct smc_llc_flow *flow)
 	return link;
 }
 
-/**
- * smc_llc_end_begin() - end the group
- * @run: current call
- * @link: index of the preferred carrier
- * @reason: for the peer, enum smc_llc_delete_link_reason
- * @is_orderly: O flag for the peer
- * @why: for the owner
- *
- * RFC 7609 3.5.4; LGT-04, LGT-06.
- */
+/* End the group over the preferred link. RFC 7609 3.5.4; LGT-04, LGT-06. */
 void smc_llc_end_begin(struct smc_llc_run *run, u8 link, u32 reason, bool is_orderly,
 		       enum smc_llc_why why)
 {
@@ -747,12 +709,9 @@ void smc_llc_end_begin(struct smc_llc_run *run, u8 link, u32 reason, bool is_ord
 	ask_delete_all(run, link, reason, is_orderly);
 }
 
-/**
- * smc_llc_end_over() - end a group without links that stay
- * @run: current call
- *
- * A departing link that still works announces the end, which saves the server a timeout. RFC
- * 7609 3.5.4; LGT-03, LGT-05.
+/*
+ * No link stays. A departing one that still works announces the end, which saves the server a
+ * timeout. RFC 7609 3.5.4; LGT-03, LGT-05.
  */
 void smc_llc_end_over(struct smc_llc_run *run)
 {
@@ -765,11 +724,9 @@ void smc_llc_end_over(struct smc_llc_run *run)
 		smc_llc_end_begin(run, link, flow->link[link].reason, true, flow->end_why);
 }
 
-/**
- * smc_llc_end_settle() - send DELETE LINK for all on another link if its carrier is lost
- * @run: current call, SMC_LLC_TERMINATING
- *
- * RFC 7609 C.7.1; ERR-36, ERR-37, AMB-53.
+/*
+ * Send DELETE LINK for all on another link if its carrier is lost. RFC 7609 C.7.1; ERR-36, ERR-37,
+ * AMB-53.
  */
 void smc_llc_end_settle(struct smc_llc_run *run)
 {

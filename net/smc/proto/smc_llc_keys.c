@@ -261,11 +261,6 @@ static struct smc_llc_msg *end_remote(struct smc_llc_run *run, enum smc_llc_remo
 	return send_reply(run, remote->link, &remote->msg);
 }
 
-/**
- * smc_llc_keys_stored() - the owner tried to store the tokens of a new RMB
- * @run: the call
- * @ok: whether it succeeded
- */
 void smc_llc_keys_stored(struct smc_llc_run *run, bool ok)
 {
 	struct smc_llc_msg *reply = end_remote(run, SMC_LLC_REMOTE_CONFIRM_RKEY);
@@ -278,12 +273,7 @@ void smc_llc_keys_stored(struct smc_llc_run *run, bool ok)
 		reply->confirm_rkey_cont.is_negative = !ok;
 }
 
-/**
- * smc_llc_keys_deleted() - the owner removed RMBs from its table
- * @run: the call
- * @error_mask: keys that were not in it, ERR-51, RKEY-18
- * @nr_unknown: their number
- */
+/* @error_mask and @nr_unknown: keys that were not in the table, ERR-51, RKEY-18. */
 void smc_llc_keys_deleted(struct smc_llc_run *run, u8 error_mask, u8 nr_unknown)
 {
 	struct smc_llc_msg *reply = end_remote(run, SMC_LLC_REMOTE_DELETE_RKEY);
@@ -396,12 +386,6 @@ static void on_delete_reply(struct smc_llc_run *run, u8 link,
 		smc_llc_rkey_done(run, 0);
 }
 
-/**
- * smc_llc_keys_msg() - process CONFIRM RKEY, its CONTINUATION or DELETE RKEY
- * @run: the call
- * @link: index of the link it arrived on
- * @msg: the message
- */
 void smc_llc_keys_msg(struct smc_llc_run *run, u8 link, const struct smc_llc_msg *msg)
 {
 	if (msg->type == SMC_LLC_CONFIRM_RKEY) {
@@ -467,13 +451,7 @@ static int check_request(const struct smc_llc_flow *flow, const struct smc_llc_r
 	return 0;
 }
 
-/**
- * smc_llc_keys_request() - announce a new RMB, or withdraw RMBs
- * @run: the call
- * @ev: SMC_LLC_EV_REQ_RKEY
- *
- * RFC 7609 3.5.5.2; RKEY-04, RKEY-06, RKEY-16.
- */
+/* Announce a new RMB, or withdraw RMBs. RFC 7609 3.5.5.2; RKEY-04, RKEY-06, RKEY-16. */
 void smc_llc_keys_request(struct smc_llc_run *run, const struct smc_llc_event *ev)
 {
 	struct smc_llc_rkey *own = &run->flow->own;
@@ -510,12 +488,7 @@ void smc_llc_keys_request(struct smc_llc_run *run, const struct smc_llc_event *e
 	own->deadline = smc_llc_after(run, run->flow->params.timers.reply);
 }
 
-/**
- * smc_llc_keys_wait() - extend the time of our DELETE RKEY
- * @run: the call
- *
- * A server that changes links answers it only afterwards, AMB-21.
- */
+/* A server that changes links answers our DELETE RKEY only afterwards, AMB-21. */
 void smc_llc_keys_wait(struct smc_llc_run *run)
 {
 	struct smc_llc_rkey *own = &run->flow->own;
@@ -524,12 +497,7 @@ void smc_llc_keys_wait(struct smc_llc_run *run)
 		own->deadline = smc_llc_after(run, run->flow->params.timers.reply);
 }
 
-/**
- * smc_llc_keys_timer() - fail the link of an exchange whose reply is overdue
- * @run: the call
- *
- * RFC 7609 C.7.1; ERR-39, ERR-40, AMB-58.
- */
+/* An overdue reply fails the link of its exchange. RFC 7609 C.7.1; ERR-39, ERR-40, AMB-58. */
 void smc_llc_keys_timer(struct smc_llc_run *run)
 {
 	struct smc_llc_flow *flow = run->flow;
@@ -552,11 +520,9 @@ void smc_llc_keys_timer(struct smc_llc_run *run)
 	}
 }
 
-/**
- * smc_llc_keys_settle() - end exchanges that lost their link
- * @run: the call
- *
- * An exchange that waits for the machine's owner stays until the owner reports.
+/*
+ * End exchanges that lost their link. One that waits for the machine's owner stays until the owner
+ * reports.
  */
 void smc_llc_keys_settle(struct smc_llc_run *run)
 {
@@ -574,10 +540,7 @@ void smc_llc_keys_settle(struct smc_llc_run *run)
 		remote->is_put_off = false;
 }
 
-/**
- * smc_llc_keys_resume() - begin the DELETE RKEY that was put off
- * @run: the call
- */
+/* Begin the DELETE RKEY that was put off. */
 void smc_llc_keys_resume(struct smc_llc_run *run)
 {
 	struct smc_llc_remote_rkey *remote = &run->flow->remote;

@@ -23,13 +23,6 @@ enum rnic_use {
 	RNIC_NR_USES
 };
 
-/**
- * smc_llc_same_rnic() - compare the RNICs of two link ends
- * @a: one end
- * @b: other end
- *
- * Return: true if MAC and GID are the same.
- */
 bool smc_llc_same_rnic(const struct smc_llc_end *a, const struct smc_llc_end *b)
 {
 	return !memcmp(a->gid, b->gid, sizeof(a->gid)) && !memcmp(a->mac, b->mac, sizeof(a->mac));
@@ -97,13 +90,6 @@ static u8 asymmetric_link(const struct smc_llc_flow *flow)
 	return found;
 }
 
-/**
- * smc_llc_nr_in() - count the links in a state
- * @flow: LLC machine
- * @state: the state
- *
- * Return: number of links.
- */
 unsigned int smc_llc_nr_in(const struct smc_llc_flow *flow, enum smc_llc_link_state state)
 {
 	unsigned int i, nr = 0;
@@ -113,24 +99,13 @@ unsigned int smc_llc_nr_in(const struct smc_llc_flow *flow, enum smc_llc_link_st
 	return nr;
 }
 
-/**
- * smc_llc_nr_in_use() - count the links that carry data and exchanges
- * @flow: LLC machine
- *
- * Return: number of links.
- */
 unsigned int smc_llc_nr_in_use(const struct smc_llc_flow *flow)
 {
 	return smc_llc_nr_in(flow, SMC_LLC_LINK_ACTIVE) +
 	       smc_llc_nr_in(flow, SMC_LLC_LINK_LEAVING);
 }
 
-/**
- * smc_llc_nr_symmetric() - count the links that are subject to the limit
- * @flow: LLC machine
- *
- * Return: number of symmetric links. LG-15, MAXL-09, MAXL-10.
- */
+/* The links that are subject to the limit. LG-15, MAXL-09, MAXL-10. */
 unsigned int smc_llc_nr_symmetric(const struct smc_llc_flow *flow)
 {
 	unsigned int symmetric = symmetric_links(flow), nr = 0;
@@ -159,13 +134,9 @@ static bool is_replaced(const struct smc_llc_flow *flow, const struct smc_llc_li
 	return false;
 }
 
-/**
- * smc_llc_superfluous() - find a link that is no longer needed
- * @flow: LLC machine
- *
- * One that another link has replaced, or an asymmetric one.
- *
- * Return: its index, or SMC_LLC_LINKS. RFC 7609 2.2.1; LG-10, LG-16.
+/*
+ * Find a link that another one has replaced, or an asymmetric one that is no longer needed. RFC
+ * 7609 2.2.1; LG-10, LG-16.
  */
 u8 smc_llc_superfluous(const struct smc_llc_flow *flow)
 {
@@ -183,15 +154,9 @@ static u8 path_mtu(const struct smc_llc_end *local, const struct smc_llc_end *pe
 	return min(local->mtu, peer->mtu);
 }
 
-/**
- * smc_llc_is_parallel() - check for a link in use between two RNICs
- * @flow: LLC machine
- * @local: RNIC of this side
- * @peer: RNIC of the peer
- *
- * A link with another MTU does not count: a link between these ends would replace it.
- *
- * Return: true if there is one. LG-10, ERR-45.
+/*
+ * True if a link in use joins these RNICs. One with another MTU does not count: a link between
+ * these ends would replace it. LG-10, ERR-45.
  */
 bool smc_llc_is_parallel(const struct smc_llc_flow *flow, const struct smc_llc_end *local,
 			 const struct smc_llc_end *peer)
@@ -213,16 +178,9 @@ static bool is_asymmetric(const struct smc_llc_flow *flow, const struct smc_llc_
 	return shares_rnic(flow, symmetric_links(flow), local, peer);
 }
 
-/**
- * smc_llc_is_allowed() - check the rules for a new link between two RNICs
- * @flow: LLC machine
- * @local: RNIC of this side
- * @peer: RNIC of the peer
- *
- * RFC 7609 2.2.1, 2.2.2, 3.5.5.1.1; LG-10, LG-14, LG-15, MAXL-09, MAXL-10, ADDL-04.
- *
- * Return: true if the link is allowed: an asymmetric one as the only redundancy, a symmetric one
- * up to the limit.
+/*
+ * A new link may be asymmetric as the only redundancy, symmetric up to the limit. RFC 7609 2.2.1,
+ * 2.2.2, 3.5.5.1.1; LG-10, LG-14, LG-15, MAXL-09, MAXL-10, ADDL-04.
  */
 bool smc_llc_is_allowed(const struct smc_llc_flow *flow, const struct smc_llc_end *local,
 			const struct smc_llc_end *peer)
@@ -250,13 +208,7 @@ static enum rnic_use rnic_find_use(const struct smc_llc_flow *flow, const struct
 	return use;
 }
 
-/**
- * smc_llc_candidate() - find the entry of an RNIC of the server
- * @flow: LLC machine
- * @end: MAC and GID of the RNIC
- *
- * Return: its entry. If it is new and the list is full, all counts restart.
- */
+/* The entry of an RNIC of the server. If it is new and the list is full, all counts restart. */
 struct smc_llc_candidate *smc_llc_candidate(struct smc_llc_flow *flow,
 					    const struct smc_llc_end *end)
 {
@@ -279,11 +231,6 @@ struct smc_llc_candidate *smc_llc_candidate(struct smc_llc_flow *flow,
 	return cand;
 }
 
-/**
- * smc_llc_count_offer() - an RNIC of the server is offered
- * @flow: LLC machine
- * @end: MAC and GID of the RNIC
- */
 void smc_llc_count_offer(struct smc_llc_flow *flow, const struct smc_llc_end *end)
 {
 	struct smc_llc_candidate *cand = smc_llc_candidate(flow, end);
@@ -292,13 +239,9 @@ void smc_llc_count_offer(struct smc_llc_flow *flow, const struct smc_llc_end *en
 	cand->nr_offers++;
 }
 
-/**
- * smc_llc_offer_linked() - the last offer of an RNIC of the server gave a link
- * @flow: LLC machine
- * @end: MAC and GID of the RNIC
- *
- * RNICs with a symmetric link then count as offered as often as any other, so that those without
- * a link come first.
+/*
+ * The last offer gave a link. RNICs with a symmetric link then count as offered as often as any
+ * other, so that those without a link come first.
  */
 void smc_llc_offer_linked(struct smc_llc_flow *flow, const struct smc_llc_end *end)
 {
@@ -316,10 +259,7 @@ void smc_llc_offer_linked(struct smc_llc_flow *flow, const struct smc_llc_end *e
 	}
 }
 
-/**
- * smc_llc_readmit_candidates() - server: offer refused RNICs again
- * @flow: LLC machine
- */
+/* Server: offer refused RNICs again. */
 void smc_llc_readmit_candidates(struct smc_llc_flow *flow)
 {
 	u8 i;
@@ -329,17 +269,10 @@ void smc_llc_readmit_candidates(struct smc_llc_flow *flow)
 			flow->candidate[i].last = SMC_LLC_OFFER_OPEN;
 }
 
-/**
- * smc_llc_pick_offer() - pick the RNIC to offer in ADD LINK
- * @flow: LLC machine of a server
- * @end: receives MAC and GID
- *
+/*
  * The RNIC with the fewest offers comes first, because nothing reports an RNIC without a path.
- * Among equals, an unused one precedes that of the asymmetric link. That of the only link follows
- * a failure of each other one. RFC 7609 3.5.1.6, 3.5.5.1.1; SL-01, SL-02, ADDL-05, ADDL-07,
- * LG-12.
- *
- * Return: false if there is none or no link may be added.
+ * Among equals, an unused one precedes that of the asymmetric link. That of the only link follows a
+ * failure of each other one. RFC 7609 3.5.1.6, 3.5.5.1.1; SL-01, SL-02, ADDL-05, ADDL-07, LG-12.
  */
 bool smc_llc_pick_offer(struct smc_llc_flow *flow, struct smc_llc_end *end)
 {
@@ -372,16 +305,10 @@ bool smc_llc_pick_offer(struct smc_llc_flow *flow, struct smc_llc_end *end)
 	return best != UINT_MAX;
 }
 
-/**
- * smc_llc_pick_answer() - pick the RNIC to accept an offer with
- * @flow: LLC machine of a client; the offer is in @flow->add
- * @end: receives MAC and GID
- *
+/*
  * Each offer of an RNIC gets the next RNIC of this side, so all pairs have their turn while
  * attempts fail. An asymmetric link comes last, and does not replace one that came up. RFC 7609
  * 3.5.1.6.1; SL-05 to SL-09, LG-12.
- *
- * Return: false if there is none.
  */
 bool smc_llc_pick_answer(struct smc_llc_flow *flow, struct smc_llc_end *end)
 {
@@ -431,15 +358,9 @@ static bool pick_rnic(const struct smc_llc_flow *flow, enum rnic_use most,
 	return is_found;
 }
 
-/**
- * smc_llc_pick_notice() - pick the RNIC that a client announces
- * @flow: LLC machine of a client
- * @end: receives MAC and GID
- *
- * An RNIC without a symmetric link, or any if the group has one link. RFC 7609 3.5.5.1.2;
- * ADDL-06, MAXL-09.
- *
- * Return: false if there is none or no link may be added.
+/*
+ * The client announces an RNIC without a symmetric link, or any if the group has one link. RFC 7609
+ * 3.5.5.1.2; ADDL-06, MAXL-09.
  */
 bool smc_llc_pick_notice(const struct smc_llc_flow *flow, struct smc_llc_end *end)
 {
@@ -448,12 +369,7 @@ bool smc_llc_pick_notice(const struct smc_llc_flow *flow, struct smc_llc_end *en
 	return smc_llc_nr_symmetric(flow) < flow->max_links && pick_rnic(flow, most, end);
 }
 
-/**
- * smc_llc_has_unused_rnic() - check for an RNIC of this side without a link
- * @flow: LLC machine
- *
- * Return: true if there is one and a link may be added.
- */
+/* True if an RNIC of this side has no link and a link may be added. */
 bool smc_llc_has_unused_rnic(const struct smc_llc_flow *flow)
 {
 	struct smc_llc_end end;
@@ -462,13 +378,6 @@ bool smc_llc_has_unused_rnic(const struct smc_llc_flow *flow)
 	       pick_rnic(flow, RNIC_UNUSED, &end);
 }
 
-/**
- * smc_llc_has_rnic() - find an RNIC in the list of this side
- * @flow: LLC machine
- * @end: its MAC and GID
- *
- * Return: true if it is there.
- */
 bool smc_llc_has_rnic(const struct smc_llc_flow *flow, const struct smc_llc_end *end)
 {
 	struct smc_llc_end rnic;
@@ -496,14 +405,10 @@ static bool is_outdated(const struct smc_llc_flow *flow, const struct smc_llc_li
 	return false;
 }
 
-/**
- * smc_llc_outdated() - find a link to give up because the MTU of its port has changed
- * @flow: LLC machine
- *
- * Another link carries the data until one with the new MTU has come up. An only link is not given
- * up but replaced, see smc_llc_is_parallel(). Both sides begin with the same link.
- *
- * Return: its index, or SMC_LLC_LINKS.
+/*
+ * Find a link to give up because the MTU of its port has changed. Another link carries the data
+ * until one with the new MTU has come up. An only link is not given up but replaced, see
+ * smc_llc_is_parallel(). Both sides begin with the same link.
  */
 u8 smc_llc_outdated(const struct smc_llc_flow *flow)
 {
@@ -519,13 +424,7 @@ u8 smc_llc_outdated(const struct smc_llc_flow *flow)
 	return found;
 }
 
-/**
- * smc_llc_set_rnics() - set the RNICs on the LAN of the group
- * @flow: LLC machine
- * @rnics: copied, the first SMC_LLC_RNICS of them
- *
- * Return: true if one of them is new, or its port has another MTU.
- */
+/* Returns true if an RNIC is new, or its port has another MTU. */
 bool smc_llc_set_rnics(struct smc_llc_flow *flow, const struct smc_llc_rnics *rnics)
 {
 	struct smc_llc_rnics old = flow->rnics;
@@ -547,24 +446,12 @@ bool smc_llc_set_rnics(struct smc_llc_flow *flow, const struct smc_llc_rnics *rn
 	return is_new;
 }
 
-/**
- * smc_llc_is_gone() - check for the number of a link that both sides have deleted
- * @flow: LLC machine
- * @num: link number
- *
- * Return: true until another link gets the number.
- */
+/* True if both sides have deleted the link of this number, until another link gets it. */
 bool smc_llc_is_gone(const struct smc_llc_flow *flow, u8 num)
 {
 	return flow->gone[num / 8] & BIT(num % 8);
 }
 
-/**
- * smc_llc_set_gone() - record that a link number is gone, or in use again
- * @flow: LLC machine
- * @num: link number
- * @is_gone: true if both sides have deleted the link
- */
 void smc_llc_set_gone(struct smc_llc_flow *flow, u8 num, bool is_gone)
 {
 	if (is_gone)
@@ -573,14 +460,7 @@ void smc_llc_set_gone(struct smc_llc_flow *flow, u8 num, bool is_gone)
 		flow->gone[num / 8] &= ~BIT(num % 8);
 }
 
-/**
- * smc_llc_max_links() - agree on the limit of links
- * @own: limit of this side
- * @peer: limit of the peer, 0 if it gave none
- *
- * Context: Any context.
- * Return: the smaller one, within 2..8. RFC 7609 2.2.2, A.3.1; MAXL-01 to MAXL-07, AMB-26.
- */
+/* RFC 7609 2.2.2, A.3.1; MAXL-01 to MAXL-07, AMB-26. */
 u8 smc_llc_max_links(u8 own, u8 peer)
 {
 	u8 links = peer ? min(own, peer) : own;
@@ -588,13 +468,7 @@ u8 smc_llc_max_links(u8 own, u8 peer)
 	return clamp_t(u8, links, SMC_LLC_MAX_LINKS_MIN, SMC_LLC_MAX_LINKS_MAX);
 }
 
-/**
- * smc_llc_next_link_num() - get a link number for a new link
- * @flow: LLC machine of a server
- *
- * Context: Any context. The caller serialises.
- * Return: 1..255; numbers cycle to delay reuse (LID-03, AMB-27), existing ones are skipped.
- */
+/* Numbers cycle to delay reuse (LID-03, AMB-27), existing ones are skipped. */
 u8 smc_llc_next_link_num(const struct smc_llc_flow *flow)
 {
 	u8 num = flow->last_num;

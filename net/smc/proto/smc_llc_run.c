@@ -13,14 +13,7 @@
 #include "proto/smc_llc_links.h"
 #include "proto/smc_llc_run.h"
 
-/**
- * smc_llc_ask() - append an action
- * @run: current call
- * @type: type of the action
- * @link: index of the link
- *
- * Return: the action, all other members zero.
- */
+/* Returns the action, all other members zero. */
 struct smc_llc_action *smc_llc_ask(struct smc_llc_run *run, enum smc_llc_action_type type,
 				   u8 link)
 {
@@ -35,16 +28,7 @@ struct smc_llc_action *smc_llc_ask(struct smc_llc_run *run, enum smc_llc_action_
 	return act;
 }
 
-/**
- * smc_llc_ask_send() - append an action that sends a message
- * @run: current call
- * @link: index of the link that carries it
- * @type: enum smc_llc_type
- * @is_reply: the R flag
- * @cookie: returned by SMC_LLC_EV_SENT
- *
- * Return: the message, all other members zero.
- */
+/* Returns the message, all other members zero. SMC_LLC_EV_SENT returns @cookie. */
 struct smc_llc_msg *smc_llc_ask_send(struct smc_llc_run *run, u8 link, u8 type, bool is_reply,
 				     u64 cookie)
 {
@@ -56,34 +40,20 @@ struct smc_llc_msg *smc_llc_ask_send(struct smc_llc_run *run, u8 link, u8 type, 
 	return &act->msg;
 }
 
-/**
- * smc_llc_after() - get a time in the future
- * @run: current call
- * @ms: milliseconds from now; a negative value counts as 0
- *
- * Return: time in ms.
- */
 u64 smc_llc_after(const struct smc_llc_run *run, int ms)
 {
 	return run->now + max(ms, 0);
 }
 
-/**
- * smc_llc_is_forming() - check for first contact
- * @flow: LLC machine
- *
- * Return: true from START until the group is up or has failed.
- */
+/* True from START until the group is up or has failed. */
 bool smc_llc_is_forming(const struct smc_llc_flow *flow)
 {
 	return flow->phase >= SMC_LLC_WAIT_CONFIRM_LINK && flow->phase < SMC_LLC_UP;
 }
 
-/**
- * smc_llc_is_confirmed() - check that the peer may send messages about RMBs and links
- * @flow: LLC machine
- *
- * Return: true from the CONFIRM LINK reply on the first link until the end of the group begins.
+/*
+ * True while the peer may send messages about RMBs and links: from the CONFIRM LINK reply on the
+ * first link until the end of the group begins.
  */
 bool smc_llc_is_confirmed(const struct smc_llc_flow *flow)
 {
@@ -91,14 +61,9 @@ bool smc_llc_is_confirmed(const struct smc_llc_flow *flow)
 	       flow->phase == SMC_LLC_WAIT_CONFIRM_SENT || flow->phase == SMC_LLC_UP;
 }
 
-/**
- * smc_llc_is_departing() - check for a working link that the client gives up
- * @flow: LLC machine
- * @link: index of the link
- *
- * The server may not know yet, and its current exchange there comes first (SER-08, SER-19).
- *
- * Return: true if the link is departing; always false at a server.
+/*
+ * Client: true for a working link that this side gives up. The server may not know yet, and its
+ * current exchange there comes first (SER-08, SER-19).
  */
 bool smc_llc_is_departing(const struct smc_llc_flow *flow, u8 link)
 {
@@ -106,13 +71,7 @@ bool smc_llc_is_departing(const struct smc_llc_flow *flow, u8 link)
 	       flow->link[link].is_orderly;
 }
 
-/**
- * smc_llc_is_dead_end() - check for an exchange without its link
- * @flow: LLC machine
- * @link: index of the link that carried it
- *
- * Return: true if the link is gone, or lost and not departing.
- */
+/* True if an exchange on this link cannot go on. */
 bool smc_llc_is_dead_end(const struct smc_llc_flow *flow, u8 link)
 {
 	const struct smc_llc_link *lnk = &flow->link[link];
@@ -121,24 +80,14 @@ bool smc_llc_is_dead_end(const struct smc_llc_flow *flow, u8 link)
 	       (smc_llc_is_lost(lnk) && !smc_llc_is_departing(flow, link));
 }
 
-/**
- * smc_llc_may_begin() - check for room for an exchange that changes the links
- * @flow: LLC machine, SMC_LLC_UP or SMC_LLC_SECOND_LINK
- *
- * Return: true if no exchange is under way. RFC 7609 3.5.5.3; SER-02, SER-05.
- */
+/* True if no exchange excludes one that changes the links. RFC 7609 3.5.5.3; SER-02, SER-05. */
 bool smc_llc_may_begin(const struct smc_llc_flow *flow)
 {
 	return flow->config == SMC_LLC_CONFIG_NONE && !flow->own.is_busy &&
 	       flow->remote.state == SMC_LLC_REMOTE_NONE;
 }
 
-/**
- * smc_llc_is_any_ending() - check for a link whose end is not agreed yet
- * @flow: LLC machine
- *
- * Return: true if a link is lost or has a DELETE LINK exchange.
- */
+/* True if the peer has yet to agree to the end of a link. */
 bool smc_llc_is_any_ending(const struct smc_llc_flow *flow)
 {
 	u8 i;
@@ -150,13 +99,7 @@ bool smc_llc_is_any_ending(const struct smc_llc_flow *flow)
 	return false;
 }
 
-/**
- * smc_llc_link_in() - find a link in a state
- * @flow: LLC machine
- * @state: the state
- *
- * Return: index of the first, or SMC_LLC_NO_LINK.
- */
+/* The first link in this state, or SMC_LLC_NO_LINK. */
 u8 smc_llc_link_in(const struct smc_llc_flow *flow, enum smc_llc_link_state state)
 {
 	u8 i;
@@ -167,13 +110,6 @@ u8 smc_llc_link_in(const struct smc_llc_flow *flow, enum smc_llc_link_state stat
 	return SMC_LLC_NO_LINK;
 }
 
-/**
- * smc_llc_link_by_num() - find a link by its number
- * @flow: LLC machine
- * @num: link number
- *
- * Return: its index, or SMC_LLC_NO_LINK.
- */
 u8 smc_llc_link_by_num(const struct smc_llc_flow *flow, u8 num)
 {
 	u8 i;
@@ -185,13 +121,7 @@ u8 smc_llc_link_by_num(const struct smc_llc_flow *flow, u8 num)
 	return SMC_LLC_NO_LINK;
 }
 
-/**
- * smc_llc_has_ended() - check for the number of a link that has ended here
- * @flow: LLC machine
- * @num: link number
- *
- * Return: true if the peer may not know yet that the link has ended.
- */
+/* True for the number of a link that has ended here, which the peer may not know yet. */
 bool smc_llc_has_ended(const struct smc_llc_flow *flow, u8 num)
 {
 	u8 link = smc_llc_link_by_num(flow, num);
@@ -202,15 +132,10 @@ bool smc_llc_has_ended(const struct smc_llc_flow *flow, u8 num)
 	       !smc_llc_is_in_use(&flow->link[link]);
 }
 
-/**
- * smc_llc_stale() - handle a message of an exchange that is not under way
- * @run: current call
- * @link: index of the link that carried it
- * @num: number of the link that the exchange is about
- *
- * If that link has ended here, the peer's side of the exchange ends later, by timers. Numbers
- * cycle (LID-03), so no current link is meant: the message is counted and ignored. Any other is
- * out of sync. ERR-46, ERR-54.
+/*
+ * A message of an exchange that is not under way. If the link @num has ended here, the peer's side
+ * of the exchange ends later, by timers. Numbers cycle (LID-03), so no current link is meant: the
+ * message is counted and ignored. Any other is out of sync. ERR-46, ERR-54.
  */
 void smc_llc_stale(struct smc_llc_run *run, u8 link, u8 num)
 {
@@ -220,14 +145,7 @@ void smc_llc_stale(struct smc_llc_run *run, u8 link, u8 num)
 		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
 }
 
-/**
- * smc_llc_carrier() - find a link that can carry an exchange
- * @flow: LLC machine
- * @except: index of a link to exclude, or SMC_LLC_NO_LINK
- *
- * Return: index of an ACTIVE link if there is one, of a LEAVING one otherwise, or
- * SMC_LLC_NO_LINK. LLC-06.
- */
+/* A link but @except that can carry an exchange, an ACTIVE one if there is any. LLC-06. */
 u8 smc_llc_carrier(const struct smc_llc_flow *flow, u8 except)
 {
 	u8 i, second = SMC_LLC_NO_LINK;
@@ -243,13 +161,6 @@ u8 smc_llc_carrier(const struct smc_llc_flow *flow, u8 except)
 	return second;
 }
 
-/**
- * smc_llc_end_equals() - compare two link ends
- * @a: one end
- * @b: other end
- *
- * Return: true if queue pair, MAC and GID are the same.
- */
 bool smc_llc_end_equals(const struct smc_llc_end *a, const struct smc_llc_end *b)
 {
 	return a->qpn == b->qpn && smc_llc_same_rnic(a, b);
@@ -281,13 +192,7 @@ static const u8 llc_data_moves[SMC_LLC_DATA_NR_STATES] = {
 	[SMC_LLC_DATA_CLEARING]	= BIT(SMC_LLC_DATA_NONE),
 };
 
-/**
- * smc_llc_link_move() - change the state of a link
- * @lnk: the link
- * @to: new state
- *
- * Return: true if it moved; false if the move is illegal, nothing has changed then.
- */
+/* Returns false, and changes nothing, if the move is illegal. */
 bool smc_llc_link_move(struct smc_llc_link *lnk, enum smc_llc_link_state to)
 {
 	if (!(llc_link_moves[lnk->state] & BIT(to)))
@@ -300,13 +205,7 @@ bool smc_llc_link_move(struct smc_llc_link *lnk, enum smc_llc_link_state to)
 	return true;
 }
 
-/**
- * smc_llc_data_move() - change what connections do on a link
- * @lnk: the link
- * @to: new state
- *
- * Return: true if it moved; false if the move is illegal, nothing has changed then.
- */
+/* As smc_llc_link_move(). */
 bool smc_llc_data_move(struct smc_llc_link *lnk, enum smc_llc_data to)
 {
 	if (!(llc_data_moves[lnk->data] & BIT(to)))
@@ -315,14 +214,7 @@ bool smc_llc_data_move(struct smc_llc_link *lnk, enum smc_llc_data to)
 	return true;
 }
 
-/**
- * smc_llc_link_make() - start a link
- * @flow: LLC machine
- * @link: a free index
- * @num: link number, 0 if not known yet
- *
- * Return: the link, SMC_LLC_LINK_FORMING.
- */
+/* @num is 0 if not known yet. */
 struct smc_llc_link *smc_llc_link_make(struct smc_llc_flow *flow, u8 link, u8 num)
 {
 	struct smc_llc_link *lnk = &flow->link[link];
@@ -335,15 +227,9 @@ struct smc_llc_link *smc_llc_link_make(struct smc_llc_flow *flow, u8 link, u8 nu
 	return lnk;
 }
 
-/**
- * smc_llc_link_lost() - stop using a link
- * @run: current call
- * @link: index of the link
- * @why: for the owner
- * @reason: for the peer, enum smc_llc_delete_link_reason
- *
- * The first link of first contact fails the group, any other is marked LOST. RFC 7609 2.3,
- * C.7.1.
+/*
+ * Stop using a link. The first link of first contact fails the group, any other is marked LOST. RFC
+ * 7609 2.3, C.7.1.
  */
 void smc_llc_link_lost(struct smc_llc_run *run, u8 link, enum smc_llc_why why, u32 reason)
 {
@@ -371,11 +257,6 @@ void smc_llc_link_lost(struct smc_llc_run *run, u8 link, enum smc_llc_why why, u
 		flow->end_why = why;
 }
 
-/**
- * smc_llc_link_up() - start data on a link
- * @run: current call
- * @link: index of the link
- */
 void smc_llc_link_up(struct smc_llc_run *run, u8 link)
 {
 	struct smc_llc_link *lnk = &run->flow->link[link];
@@ -403,21 +284,11 @@ static bool stop_data(struct smc_llc_run *run, u8 link, enum smc_llc_data to)
 	return true;
 }
 
-/**
- * smc_llc_link_retire() - stop data on a link
- * @run: current call
- * @link: index of the link
- */
 void smc_llc_link_retire(struct smc_llc_run *run, u8 link)
 {
 	stop_data(run, link, SMC_LLC_DATA_NONE);
 }
 
-/**
- * smc_llc_send_test_link() - send TEST LINK
- * @run: current call
- * @link: index of the link that carries it
- */
 void smc_llc_send_test_link(struct smc_llc_run *run, u8 link)
 {
 	struct smc_llc_link *lnk = &run->flow->link[link];
@@ -429,15 +300,11 @@ void smc_llc_send_test_link(struct smc_llc_run *run, u8 link)
 	memcpy(msg->test_link.user_data, lnk->probe, sizeof(msg->test_link.user_data));
 }
 
-/**
- * smc_llc_link_clear() - stop data on a link that is to be deleted
- * @run: current call
- * @link: index of the link
- * @ms: time limit for the peer
- *
- * Messages pending at the peer must not be overtaken on another link. So the connections pause
- * until it answers a TEST LINK, which follows them all. A missing reply has no consequence for
- * the link. RFC 7609 4.6.1; FAIL-10, FAIL-18, FAIL-19.
+/*
+ * Stop data on a link that is to be deleted. Messages pending at the peer must not be overtaken on
+ * another link. So the connections pause until it answers a TEST LINK, which follows them all, for
+ * @ms at most. A missing reply has no consequence for the link. RFC 7609 4.6.1; FAIL-10, FAIL-18,
+ * FAIL-19.
  */
 void smc_llc_link_clear(struct smc_llc_run *run, u8 link, int ms)
 {
@@ -454,11 +321,6 @@ void smc_llc_link_clear(struct smc_llc_run *run, u8 link, int ms)
 		smc_llc_send_test_link(run, link);
 }
 
-/**
- * smc_llc_link_cleared() - end the clearing of a link
- * @run: current call
- * @link: index of the link
- */
 void smc_llc_link_cleared(struct smc_llc_run *run, u8 link)
 {
 	struct smc_llc_link *lnk = &run->flow->link[link];
@@ -481,12 +343,7 @@ static void drop_token(struct smc_llc_rkeys *keys, u8 link)
 	keys->count = nr;
 }
 
-/**
- * smc_llc_link_destroy() - free the resources of a link
- * @run: current call
- * @link: index of the link, reusable after LINK_DESTROYED
- * @is_agreed: the peer knows that the link is gone
- */
+/* The index is free after LINK_DESTROYED. @is_agreed: the peer knows that the link is gone. */
 void smc_llc_link_destroy(struct smc_llc_run *run, u8 link, bool is_agreed)
 {
 	struct smc_llc_link *lnk = &run->flow->link[link];
@@ -504,11 +361,6 @@ void smc_llc_link_destroy(struct smc_llc_run *run, u8 link, bool is_agreed)
 	smc_llc_ask(run, SMC_LLC_ACT_DESTROY_LINK, link);
 }
 
-/**
- * smc_llc_arm_probe() - start the idle timer of a link
- * @run: current call
- * @link: index of the link
- */
 void smc_llc_arm_probe(struct smc_llc_run *run, u8 link)
 {
 	struct smc_llc_link *lnk = &run->flow->link[link];
@@ -518,16 +370,12 @@ void smc_llc_arm_probe(struct smc_llc_run *run, u8 link)
 	lnk->deadline = idle ? run->now + idle : SMC_LLC_NO_DEADLINE;
 }
 
-/**
- * smc_llc_arm_retry() - schedule a retry to add a link
- * @run: current call
- * @has_failed: true if the attempt failed here; false if the peer declined
- *
- * After a failure, retry while symmetric links are missing: no event reports that the cause is
- * gone. After a refusal, a server with one link retries, and a client with an unused RNIC. No side
- * does without SMC_LLC_EV_RNICS. Refusals in a row double the pause: an attempt costs an RNIC
- * several commands, and hosts with one port would make it for ever in each of their groups. RFC
- * 7609 C.8; ERR-56, TMR-12, TMR-13.
+/*
+ * Schedule a retry to add a link. After a failure here, retry while symmetric links are missing: no
+ * event reports that the cause is gone. After a refusal, a server with one link retries, and a
+ * client with an unused RNIC. No side does without SMC_LLC_EV_RNICS. Refusals in a row double the
+ * pause: an attempt costs an RNIC several commands, and hosts with one port would make it for ever
+ * in each of their groups. RFC 7609 C.8; ERR-56, TMR-12, TMR-13.
  */
 void smc_llc_arm_retry(struct smc_llc_run *run, bool has_failed)
 {
@@ -549,11 +397,9 @@ void smc_llc_arm_retry(struct smc_llc_run *run, bool has_failed)
 		flow->next_add = smc_llc_after(run, max(ms, flow->retry_ms));
 }
 
-/**
- * smc_llc_retry() - try for a further link because the pause of smc_llc_arm_retry() is over
- * @flow: LLC machine
- *
- * A server tries RNICs again that the client refused. RFC 7609 C.8; ERR-57, TMR-12.
+/*
+ * The pause of smc_llc_arm_retry() is over. A server tries RNICs again that the client refused. RFC
+ * 7609 C.8; ERR-57, TMR-12.
  */
 void smc_llc_retry(struct smc_llc_flow *flow)
 {
@@ -564,12 +410,10 @@ void smc_llc_retry(struct smc_llc_flow *flow)
 	smc_llc_readmit_candidates(flow);
 }
 
-/**
- * smc_llc_reset_retry() - note that an attempt may succeed now where it did not before
- * @flow: LLC machine
- *
- * A local RNIC or the links have changed, or the peer asks. The pauses start over, and a server
- * tries RNICs again that the client refused. ERR-58, ERR-59.
+/*
+ * A local RNIC or the links have changed, or the peer asks: an attempt may succeed that did not
+ * before. The pauses start over, and a server tries RNICs again that the client refused. ERR-58,
+ * ERR-59.
  */
 void smc_llc_reset_retry(struct smc_llc_flow *flow)
 {
@@ -577,29 +421,16 @@ void smc_llc_reset_retry(struct smc_llc_flow *flow)
 	smc_llc_readmit_candidates(flow);
 }
 
-/**
- * smc_llc_want_link() - try for a further link, after a change
- * @flow: LLC machine
- *
- * RFC 7609 C.8; ERR-57 to ERR-59.
- */
+/* Try for a further link, after a change. RFC 7609 C.8; ERR-57 to ERR-59. */
 void smc_llc_want_link(struct smc_llc_flow *flow)
 {
 	flow->next_add = 0;
 	smc_llc_reset_retry(flow);
 }
 
-/**
- * smc_llc_send_confirm_link() - send CONFIRM LINK
- * @run: current call
- * @link: index of the link to confirm, which carries the message
- * @is_reply: the R flag
- * @no_eye_catcher: as offered or agreed
- * @max_links: as offered or agreed
- *
- * RFC 7609 A.3.1; LID-01, LID-02, LID-04, LID-05, LLC-05.
- *
- * Return: the message, for what only the first link announces.
+/*
+ * Returns the message, for what only the first link announces. RFC 7609 A.3.1; LID-01, LID-02,
+ * LID-04, LID-05, LLC-05.
  */
 struct smc_llc_confirm_link *smc_llc_send_confirm_link(struct smc_llc_run *run, u8 link,
 						       bool is_reply, bool no_eye_catcher,
@@ -620,13 +451,10 @@ struct smc_llc_confirm_link *smc_llc_send_confirm_link(struct smc_llc_run *run, 
 	return cl;
 }
 
-/**
- * smc_llc_await_delete() - client: start the time limit for the server to delete a link
- * @run: current call
- * @lnk: the link, SMC_LLC_LINK_REPORTED
- *
- * It restarts when another exchange came first, but not beyond @lnk->notice_end, because the
- * removal of an RNIC may wait for it. RFC 7609 C.7.1; ERR-36, SER-08.
+/*
+ * Client: start the time limit for the server to delete a link. It restarts when another exchange
+ * came first, but not beyond @lnk->notice_end, because the removal of an RNIC may wait for it. RFC
+ * 7609 C.7.1; ERR-36, SER-08.
  */
 void smc_llc_await_delete(const struct smc_llc_run *run, struct smc_llc_link *lnk)
 {
@@ -644,10 +472,6 @@ static void restart_notices(struct smc_llc_run *run)
 			smc_llc_await_delete(run, lnk);
 }
 
-/**
- * smc_llc_config_done() - end the exchange that changes the links
- * @run: current call
- */
 void smc_llc_config_done(struct smc_llc_run *run)
 {
 	if (run->flow->config != SMC_LLC_CONFIG_NONE)
@@ -656,11 +480,6 @@ void smc_llc_config_done(struct smc_llc_run *run)
 	run->flow->config_deadline = SMC_LLC_NO_DEADLINE;
 }
 
-/**
- * smc_llc_rkey_done() - end the RKEY exchange of this side
- * @run: current call
- * @result: see struct smc_llc_action
- */
 void smc_llc_rkey_done(struct smc_llc_run *run, int result)
 {
 	struct smc_llc_rkey *own = &run->flow->own;
@@ -673,10 +492,7 @@ void smc_llc_rkey_done(struct smc_llc_run *run, int result)
 	own->deadline = SMC_LLC_NO_DEADLINE;
 }
 
-/**
- * smc_llc_stop_timers() - stop all timers but @flow->config_deadline
- * @flow: LLC machine
- */
+/* All but @flow->config_deadline. */
 void smc_llc_stop_timers(struct smc_llc_flow *flow)
 {
 	u8 i;
@@ -716,14 +532,7 @@ static void become_dead(struct smc_llc_run *run, enum smc_llc_why why)
 	flow->phase = SMC_LLC_DEAD;
 }
 
-/**
- * smc_llc_commit() - advance the commitment of first contact
- * @flow: LLC machine
- * @to: new commitment
- *
- * Return: true if it moved; false if it was as far already. RFC 7609 C.3; ERR-10, ERR-11,
- * AMB-04.
- */
+/* Returns false if it was as far already. RFC 7609 C.3; ERR-10, ERR-11, AMB-04. */
 bool smc_llc_commit(struct smc_llc_flow *flow, enum smc_llc_commitment to)
 {
 	if (to <= flow->commitment)
@@ -732,13 +541,6 @@ bool smc_llc_commit(struct smc_llc_flow *flow, enum smc_llc_commitment to)
 	return true;
 }
 
-/**
- * smc_llc_fail_group() - fail first contact
- * @run: current call
- * @fail: what becomes of the TCP connection
- * @why: for the owner
- * @diagnosis: for the Decline, if there is one
- */
 void smc_llc_fail_group(struct smc_llc_run *run, enum smc_llc_fail fail, enum smc_llc_why why,
 			enum smc_decline diagnosis)
 {
@@ -754,13 +556,9 @@ void smc_llc_fail_group(struct smc_llc_run *run, enum smc_llc_fail fail, enum sm
 		act->diagnosis = diagnosis;
 }
 
-/**
- * smc_llc_fail_local() - fail first contact after a send or a local resource failed
- * @run: current call
- * @why: for the owner
- * @diagnosis: for the Decline
- *
- * Declines up to the point of no return. RFC 7609 C.2, C.3; ERR-09 to ERR-12.
+/*
+ * A send or a local resource failed in first contact: decline up to the point of no return. RFC
+ * 7609 C.2, C.3; ERR-09 to ERR-12.
  */
 void smc_llc_fail_local(struct smc_llc_run *run, enum smc_llc_why why,
 			enum smc_decline diagnosis)
@@ -769,11 +567,7 @@ void smc_llc_fail_local(struct smc_llc_run *run, enum smc_llc_why why,
 			   SMC_LLC_FAIL_DECLINE : SMC_LLC_FAIL_RESET, why, diagnosis);
 }
 
-/**
- * smc_llc_terminate() - end a group without links
- * @run: current call
- * @why: for the owner
- */
+/* End a group without links. */
 void smc_llc_terminate(struct smc_llc_run *run, enum smc_llc_why why)
 {
 	if (run->flow->phase == SMC_LLC_DEAD)
@@ -782,14 +576,9 @@ void smc_llc_terminate(struct smc_llc_run *run, enum smc_llc_why why)
 	smc_llc_ask(run, SMC_LLC_ACT_TERMINATE, 0)->why = why;
 }
 
-/**
- * smc_llc_out_of_sync() - handle a message that is invalid now
- * @run: current call
- * @link: index of the link that carried it
- * @why: for the owner
- *
- * The link counts as down. First contact can fall back to TCP until this side has sent CONFIRM
- * LINK. RFC 7609 C.7.1; ERR-47, ERR-54, AMB-04.
+/*
+ * A message that is invalid now: the link counts as down. First contact can fall back to TCP until
+ * this side has sent CONFIRM LINK. RFC 7609 C.7.1; ERR-47, ERR-54, AMB-04.
  */
 void smc_llc_out_of_sync(struct smc_llc_run *run, u8 link, enum smc_llc_why why)
 {

@@ -5,8 +5,8 @@
  * the links; smc_llc_keys.c those about RMBs; smc_llc_links.c the rules for RNICs and link
  * numbers.
  *
- * Context of all functions here without a Context line: within smc_llc_flow_event(), whose
- * caller serialises. They take no lock and do not sleep.
+ * All functions here run within smc_llc_flow_event(), whose caller serialises. They take no lock
+ * and do not sleep. A u8 link is the index of a link.
  */
 #ifndef _SMC_LLC_RUN_H
 #define _SMC_LLC_RUN_H
