@@ -106,13 +106,9 @@ static void move_set_target(struct smc_conn *conn, const struct smc_link *link)
 	conn->peer_addr = tok->vaddr[link->index] + (u64)(conn->peer_index - 1) * conn->peer_size;
 }
 
-/**
- * smc_failover_set_target() - set key and address of a connection's writes for its link
- * @conn: in a group; its rtoken, index and size are known
- *
- * Context: Process context. Expects lgr->lock held. Takes conn->lock.
- * Return: 0; -ECONNABORTED if it is on no link; -ENOKEY if the peer announced no key of the RMB
- *	   there.
+/*
+ * Set key and address of a connection's writes for its link. Expects lgr->lock held. Returns 0;
+ * -ECONNABORTED if it is on no link; -ENOKEY if the peer announced no key of the RMB there.
  */
 int smc_failover_set_target(struct smc_conn *conn)
 {
@@ -202,25 +198,15 @@ static void smc_failover_work(struct work_struct *work)
 	smc_lgr_put(lgr);
 }
 
-/**
- * smc_failover_queue() - queue a check of all connections, after links or connections changed
- * @lgr: the group, active; the caller holds a reference
- *
- * Context: Any context.
- */
 void smc_failover_queue(struct smc_link_group *lgr)
 {
 	smc_core_queue(lgr, &lgr->move_work);
 }
 
-/**
- * smc_failover_quiesce() - stop posts of all connections on a link that is given up
- * @link: it works; in SMC_LINK_DELETING
- *
- * A message posted there after this call follows all that they have sent. They move when @link
- * becomes SMC_LINK_INACTIVE. RFC 7609 4.6.1; FAIL-10, FAIL-19.
- *
- * Context: Process context. Expects lgr->lock held. Takes conn->lock.
+/*
+ * Stop posts of all connections on a link in SMC_LINK_DELETING. A message posted there after this
+ * call follows all that they have sent. They move when it becomes SMC_LINK_INACTIVE. Expects
+ * lgr->lock held. RFC 7609 4.6.1; FAIL-10, FAIL-19.
  */
 void smc_failover_quiesce(struct smc_link *link)
 {
@@ -238,17 +224,11 @@ void smc_failover_quiesce(struct smc_link *link)
 	smc_failover_queue(lgr);
 }
 
-/**
- * smc_failover_spread() - have a new link take its share of the connections
- * @lgr: the group
- * @links: mask of the link indices on which a TEST LINK can be posted now
- *
- * Connections on links of @links with more than their share stop posting. The caller posts TEST
- * LINK on each returned link, and calls smc_failover_link_drained() after the response. RFC 7609
- * 2.3, 4.6.1; FAIL-10, FAIL-19, LB-01, LB-04.
- *
- * Context: Process context. Expects lgr->lock held. Takes conn->lock.
- * Return: a mask of indices, of those in @links.
+/*
+ * A new link takes its share of the connections: those on links of the mask @links with more than
+ * their share stop posting. The caller posts TEST LINK on each link of the returned mask, and calls
+ * smc_failover_link_drained() after the response. Expects lgr->lock held. RFC 7609 2.3, 4.6.1;
+ * FAIL-10, FAIL-19, LB-01, LB-04.
  */
 unsigned long smc_failover_spread(struct smc_link_group *lgr, unsigned long links)
 {
@@ -282,12 +262,7 @@ unsigned long smc_failover_spread(struct smc_link_group *lgr, unsigned long link
 	return left;
 }
 
-/**
- * smc_failover_link_drained() - handle the peer's TEST LINK response on a link
- * @link: the link; connections that smc_failover_spread() stopped there move
- *
- * Context: Process context. Expects lgr->lock held.
- */
+/* Connections that smc_failover_spread() stopped there move. Expects lgr->lock held. */
 void smc_failover_link_drained(struct smc_link *link)
 {
 	lockdep_assert_held(&link->lgr->lock);
@@ -295,12 +270,6 @@ void smc_failover_link_drained(struct smc_link *link)
 	smc_failover_queue(link->lgr);
 }
 
-/**
- * smc_failover_init() - prepare the work item of a group
- * @lgr: the group, before its first link is active
- *
- * Context: Any context.
- */
 void smc_failover_init(struct smc_link_group *lgr)
 {
 	INIT_WORK(&lgr->move_work, smc_failover_work);

@@ -63,13 +63,9 @@ static int link_enter(struct smc_link *link)
 	return 0;
 }
 
-/**
- * smc_link_enter_at() - keep the queues of a link from being taken down
- * @lgr: the group
- * @index: place in lgr->links
- *
- * Context: Process context. Expects no lock held. Takes lgr->lock.
- * Return: the link, for smc_link_exit(); NULL if there is none.
+/*
+ * Keep the queues of a link from being taken down until smc_link_exit(). Returns NULL if there is
+ * none.
  */
 struct smc_link *smc_link_enter_at(struct smc_link_group *lgr, unsigned int index)
 {
@@ -82,12 +78,6 @@ struct smc_link *smc_link_enter_at(struct smc_link_group *lgr, unsigned int inde
 	return link;
 }
 
-/**
- * smc_link_exit() - undo smc_link_enter_at()
- * @link: the link
- *
- * Context: Process context. Expects no lock held. Takes lgr->lock.
- */
 void smc_link_exit(struct smc_link *link)
 {
 	struct smc_link_group *lgr = link->lgr;
@@ -163,14 +153,9 @@ static bool link_try_map(struct smc_link_group *lgr)
 	return true;
 }
 
-/**
- * smc_link_begin_map() - become the only task that maps or unmaps buffers on links
- * @lgr: the group; the caller holds a reference
- *
- * Until smc_link_end_map() no other task maps, unmaps or frees a listed buffer. The caller waits
- * only for verbs meanwhile.
- *
- * Context: Process context, sleeps. Expects no lock held. Takes lgr->lock.
+/*
+ * Become the only task that maps, unmaps or frees listed buffers, until smc_link_end_map(). The
+ * caller waits only for verbs meanwhile.
  */
 void smc_link_begin_map(struct smc_link_group *lgr)
 {
@@ -179,12 +164,6 @@ void smc_link_begin_map(struct smc_link_group *lgr)
 		wait_event(lgr->work_waitq, !READ_ONCE(lgr->is_mapping));
 }
 
-/**
- * smc_link_end_map() - undo smc_link_begin_map()
- * @lgr: the group
- *
- * Context: Process context. Expects no lock held. Takes lgr->lock.
- */
 void smc_link_end_map(struct smc_link_group *lgr)
 {
 	scoped_guard(mutex, &lgr->lock) {
@@ -194,14 +173,9 @@ void smc_link_end_map(struct smc_link_group *lgr)
 	wake_up_all(&lgr->work_waitq);
 }
 
-/**
- * smc_link_stop() - flush the queues of a link so that connections can leave
- * @link: smc_link_enter_at() keeps it
- *
- * Everything else stays until smc_link_take_down(). A second call does nothing.
- *
- * Context: Process context, sleeps. Expects no lock held, and that no task prepares the link or
- *	    stops it at the same time.
+/*
+ * Flush the queues so that connections can leave; all else stays until smc_link_take_down(). The
+ * caller has entered the link, and no other task prepares or stops it. A second call does nothing.
  */
 void smc_link_stop(struct smc_link *link)
 {
@@ -211,13 +185,9 @@ void smc_link_stop(struct smc_link *link)
 	link_drop_waiters(link);
 }
 
-/**
- * smc_link_take_down() - end the queues of a link
- * @link: no longer in lgr->links; no connection uses it, or all have been cut off
- *
+/*
+ * End the queues of a link that was taken out of its group, and that no connection uses any more.
  * Its users, and a task that maps buffers, are in one verb: this ends soon.
- *
- * Context: Process context, sleeps. Expects no lock held. Takes lgr->lock.
  */
 void smc_link_take_down(struct smc_link *link)
 {
@@ -236,13 +206,9 @@ void smc_link_take_down(struct smc_link *link)
 	link_uncharge(link);
 }
 
-/**
- * smc_link_unpublish() - take a link out of its group
- * @link: the link
- *
- * Context: Process context. Expects lgr->lock held.
- * Return: true if the caller must call smc_link_take_down(); false if another task has taken the
- *	   link out.
+/*
+ * Take a link out of its group. Expects lgr->lock held. Returns true if the caller must call
+ * smc_link_take_down(), false if another task did this.
  */
 bool smc_link_unpublish(struct smc_link *link)
 {
@@ -443,14 +409,10 @@ static int link_each_buf(struct smc_link *link, link_buf_fn fn)
 	return rc;
 }
 
-/**
- * smc_link_map() - map the buffers of the group on a further link, so that each has a key there
- * @link: new; on failure it is to be destroyed
- *
- * Buffers that were mapped there since are skipped. RFC 7609 3.5.5.2.3 (LG-21, RKEY-02, RKEY-20).
- *
- * Context: Process context, may sleep. Expects no lock held. Takes lgr->lock.
- * Return: 0; -ECONNABORTED if the link is being taken down; or what smc_buf_map_link() returns.
+/*
+ * Map the buffers of the group on a further link, so that each has a key there. Those mapped since
+ * are skipped. On failure the link is to be destroyed. RFC 7609 3.5.5.2.3 (LG-21, RKEY-02,
+ * RKEY-20).
  */
 int smc_link_map(struct smc_link *link)
 {
@@ -463,15 +425,8 @@ int smc_link_map(struct smc_link *link)
 	return rc;
 }
 
-/**
- * smc_link_prepare() - move the queue pair to RTS and register the mapped buffers
- * @link: connected
- *
- * REG_MR needs RTS.
- *
- * Context: Process context, sleeps. Expects no lock held. Takes lgr->lock.
- * Return: 0; -ECONNABORTED if the link is being taken down; or what smc_wr_activate() or
- *	   smc_buf_register() return.
+/*
+ * Move the queue pair of a connected link to RTS and register the mapped buffers: REG_MR needs RTS.
  */
 int smc_link_prepare(struct smc_link *link)
 {
@@ -513,15 +468,11 @@ static void link_forget(struct smc_link *link)
 	smc_link_free(link);
 }
 
-/**
- * smc_link_destroy() - take one link down while its group continues
- * @link: no connection sends on it any more
- *
- * Does nothing if the end of the group has taken the link out first. A link that was never in use
- * is freed, so repeated failures leave nothing behind.
- *
- * Context: Process context, sleeps. Expects no lock held, and no other work on this link. Takes
- *	    lgr->lock. The caller holds a reference on the group.
+/*
+ * Take one link down while its group continues. No connection sends on it, no other work is done on
+ * it, and the caller has a reference on the group. Nothing happens if the end of the group has
+ * taken the link out first. A link that was never in use is freed, so repeated failures leave
+ * nothing behind.
  */
 void smc_link_destroy(struct smc_link *link)
 {
@@ -534,14 +485,7 @@ void smc_link_destroy(struct smc_link *link)
 	link_forget(link);
 }
 
-/**
- * smc_link_set_state() - move a link to another state
- * @link: the link
- * @state: the new state
- *
- * Context: Process context. Expects lgr->lock held.
- * Return: true if it moved; false if the move is not legal.
- */
+/* Expects lgr->lock held. Returns false if the move is not legal. */
 bool smc_link_set_state(struct smc_link *link, enum smc_link_state state)
 {
 	lockdep_assert_held(&link->lgr->lock);
@@ -581,15 +525,10 @@ void smc_link_add_waiter(struct smc_link *link, struct smc_conn *conn)
 	smc_ib_count(&link->wr.counts, SMC_IB_SLOT_WAITS, 1);
 }
 
-/**
- * smc_link_del_waiter() - remove a connection that moves from the waiters
- * @link: the link that it leaves
- * @conn: the connection; the caller holds a reference and pushes it afterwards
- *
- * A lost link may stay for long before its queues are stopped and its waiters dropped.
- *
- * Context: Any context but hard interrupt. Expects conn->lock held since @conn was on @link. Takes
- *	    link->wait_lock.
+/*
+ * Remove a connection that moves from the waiters of the link that it leaves; the caller has a
+ * reference and pushes it afterwards. A lost link may stay for long before its queues are stopped
+ * and its waiters dropped. Expects conn->lock held.
  */
 void smc_link_del_waiter(struct smc_link *link, struct smc_conn *conn)
 {

@@ -37,12 +37,7 @@
 
 static struct workqueue_struct *llc_wq;
 
-/**
- * smc_llc_queue_work() - run the worker of a group
- * @lgr: the group; the caller has a reference
- *
- * Context: Any context, also with lgr->llc.queue_lock held.
- */
+/* Run the worker of a group. Any context, also with lgr->llc.queue_lock held. */
 void smc_llc_queue_work(struct smc_link_group *lgr)
 {
 	/* dropped by the work item */
@@ -51,13 +46,7 @@ void smc_llc_queue_work(struct smc_link_group *lgr)
 		smc_lgr_put(lgr);
 }
 
-/**
- * smc_llc_queue_work_in() - run the worker of a group later
- * @lgr: the group
- * @delay_jiffies: from now; replaces an earlier delay
- *
- * Context: The worker of @lgr.
- */
+/* From the worker itself; replaces an earlier delay. */
 void smc_llc_queue_work_in(struct smc_link_group *lgr, unsigned long delay_jiffies)
 {
 	/* The worker's own reference covers the interval between these two calls. */
@@ -102,14 +91,8 @@ static struct smc_llc_item *llc_queue_at(struct smc_llc *llc, unsigned int i)
 	return &llc->queue[(llc->head + i) % SMC_LLC_QUEUED];
 }
 
-/**
- * smc_llc_queue_pop() - take the oldest event out of a ring
- * @llc: the engine
- * @busy: links whose messages stay, see smc_llc_busy_links()
- * @item: receives it; the caller owns @item->more
- *
- * Context: The worker of the group. Takes @llc->queue_lock.
- * Return: false if there is none.
+/*
+ * Take the oldest event out of the ring; the caller owns @item->more. Messages of @busy links stay.
  */
 bool smc_llc_queue_pop(struct smc_llc *llc, unsigned long busy, struct smc_llc_item *item)
 {
@@ -131,14 +114,9 @@ bool smc_llc_queue_pop(struct smc_llc *llc, unsigned long busy, struct smc_llc_i
 	return true;
 }
 
-/**
- * smc_llc_busy_links() - find links that cannot take more answers now
- * @lgr: the group
- *
- * The completion of an answer kicks the worker. A link that has failed completes all.
- *
- * Context: The worker of @lgr. Expects lgr->lock held. Takes wr->lock.
- * Return: bit mask of link indices.
+/*
+ * A mask of the links that cannot take more answers now. The completion of an answer kicks the
+ * worker. A link that has failed completes all. Expects lgr->lock held.
  */
 unsigned long smc_llc_busy_links(const struct smc_link_group *lgr)
 {
@@ -156,16 +134,7 @@ unsigned long smc_llc_busy_links(const struct smc_link_group *lgr)
 	return busy;
 }
 
-/**
- * smc_llc_report() - put an event without a message into the ring of a group
- * @lgr: the group
- * @type: of the event
- * @link: link index
- * @ok: outcome
- * @cookie: see &struct smc_llc_item
- *
- * Context: Any context. Takes lgr->llc.queue_lock.
- */
+/* Put an event without a message into the ring. Any context. */
 void smc_llc_report(struct smc_link_group *lgr, enum smc_llc_event_type type, u8 link, bool ok,
 		    u64 cookie)
 {
@@ -176,12 +145,6 @@ void smc_llc_report(struct smc_link_group *lgr, enum smc_llc_event_type type, u8
 	llc_queue_push(lgr, &item);
 }
 
-/**
- * smc_llc_queue_open() - prepare the queue of a group that is being formed
- * @lgr: the group
- *
- * Context: Process context.
- */
 void smc_llc_queue_open(struct smc_link_group *lgr)
 {
 	struct smc_llc *llc = &lgr->llc;
@@ -190,12 +153,7 @@ void smc_llc_queue_open(struct smc_link_group *lgr)
 	spin_lock_init(&llc->queue_lock);
 }
 
-/**
- * smc_llc_queue_close() - drop all events, refuse new ones, stop the timer
- * @lgr: the group
- *
- * Context: The worker of @lgr. Takes lgr->llc.queue_lock.
- */
+/* Drop all events, refuse new ones, stop the timer. From the worker. */
 void smc_llc_queue_close(struct smc_link_group *lgr)
 {
 	struct smc_llc *llc = &lgr->llc;
@@ -209,23 +167,12 @@ void smc_llc_queue_close(struct smc_link_group *lgr)
 		smc_lgr_put(lgr);
 }
 
-/**
- * smc_llc_queue_init() - create the work queue of all groups
- *
- * Context: Process context, may sleep.
- * Return: 0 or -ENOMEM.
- */
 int smc_llc_queue_init(void)
 {
 	llc_wq = alloc_workqueue("smc_llc", WQ_UNBOUND, 0);
 	return llc_wq ? 0 : -ENOMEM;
 }
 
-/**
- * smc_llc_queue_exit() - undo smc_llc_queue_init(); all groups are gone
- *
- * Context: Process context, sleeps.
- */
 void smc_llc_queue_exit(void)
 {
 	destroy_workqueue(llc_wq);
@@ -396,14 +343,9 @@ static int llc_post(struct smc_link *link, const struct smc_llc_action *act)
 	return rc;
 }
 
-/**
- * smc_llc_msg_send() - send a message of the machine
- * @lgr: the group
- * @act: SMC_LLC_ACT_SEND; our keys are filled in
- *
- * The outcome is reported as SMC_LLC_EV_SENT.
- *
- * Context: Process context. Expects lgr->lock held. Takes wr->lock, lgr->llc.queue_lock.
+/*
+ * Send a message of the machine; our keys are filled in. SMC_LLC_EV_SENT reports the outcome.
+ * Expects lgr->lock held.
  */
 void smc_llc_msg_send(struct smc_link_group *lgr, struct smc_llc_action *act)
 {
@@ -419,25 +361,13 @@ void smc_llc_msg_send(struct smc_link_group *lgr, struct smc_llc_action *act)
 		llc_count(lgr, SMC_STAT_LLC_TX);
 }
 
-/**
- * smc_llc_msg_drop() - free a long message
- * @msg: where the pointer is, may be NULL; NULL afterwards
- *
- * Context: Any context.
- */
 void smc_llc_msg_drop(u8 **msg)
 {
 	kfree(*msg);
 	*msg = NULL;
 }
 
-/**
- * smc_llc_msg_keep() - retain the message of the current event beyond the event
- * @llc: the engine, owner of the message
- * @kept: receives it, replacing an earlier one
- *
- * Context: The worker of the group.
- */
+/* Retain the message of the current event beyond the event, in place of an earlier one. */
 void smc_llc_msg_keep(struct smc_llc *llc, u8 **kept)
 {
 	kfree(*kept);
@@ -445,14 +375,9 @@ void smc_llc_msg_keep(struct smc_llc *llc, u8 **kept)
 	llc->msg = NULL;
 }
 
-/**
- * smc_llc_msg_prepare_long() - allocate what a long ADD LINK needs
- * @lgr: the group
- *
- * Ahead of time, because it is sent under lgr->lock. Nothing if the group needs none.
- *
- * Context: Process context, may sleep. Takes lgr->lock.
- * Return: 0; -ENOMEM; -ECONNABORTED if the machine is dead.
+/*
+ * Allocate what a long ADD LINK needs, ahead of time: it is sent under lgr->lock. Returns 0,
+ * -ENOMEM, or -ECONNABORTED if the machine is dead.
  */
 int smc_llc_msg_prepare_long(struct smc_link_group *lgr)
 {
@@ -478,12 +403,7 @@ int smc_llc_msg_prepare_long(struct smc_link_group *lgr)
 	return rc;
 }
 
-/**
- * smc_llc_msg_free_long() - free all long messages and their buffers
- * @llc: the engine, whose machine is dead
- *
- * Context: The worker of the group, which has lgr->lock.
- */
+/* The machine is dead. Called by the worker, which has lgr->lock. */
 void smc_llc_msg_free_long(struct smc_llc *llc)
 {
 	smc_llc_msg_drop(&llc->kept);
@@ -516,18 +436,7 @@ static void llc_answered(struct smc_wr *wr, const struct smc_wr_tag *tag, bool o
 		smc_llc_queue_work(lgr);
 }
 
-/**
- * smc_llc_answer_test() - answer TEST LINK
- * @link: the link it came on
- * @msg: any message
- * @len: its length
- * @least: slots that must be free
- *
- * RFC 7609 3.5.5.3; LLC-13.
- *
- * Context: Any context but hard interrupt. Takes wr->lock.
- * Return: false if it is another message, or slots are missing.
- */
+/* Answer a message if it is TEST LINK and @least slots are free. RFC 7609 3.5.5.3; LLC-13. */
 bool smc_llc_answer_test(struct smc_link *link, const u8 *msg, u32 len, unsigned int least)
 {
 	u8 reply[SMC_LLC_LEN];
@@ -575,13 +484,9 @@ void smc_llc_rx(struct smc_wr *wr, const u8 *msg, u32 len)
 	llc_queue_push(link->lgr, &item);
 }
 
-/**
- * smc_llc_rtoken_store() - store the keys of a new RMB of the peer, all or none
- * @lgr: the group
- * @keys: its token on every link
- *
- * Context: Expects lgr->lock held.
- * Return: false if the table is full or has a conflicting entry. RKEY-04 to RKEY-13.
+/*
+ * Store the keys of a new RMB of the peer, all or none: the table may be full or have a conflicting
+ * entry. Expects lgr->lock held. RKEY-04 to RKEY-13.
  */
 bool smc_llc_rtoken_store(struct smc_link_group *lgr, const struct smc_llc_rkeys *keys)
 {
@@ -651,16 +556,11 @@ static bool llc_is_redundant(struct smc_link_group *lgr, u8 link)
 	return is_redundant;
 }
 
-/**
- * smc_llc_rtoken_store_pairs() - store keys of the peer's RMBs on a new link, RKEY-22
- * @lgr: the group
- * @act: SMC_LLC_ACT_STORE_PAIRS, with ADD LINK CONTINUATION or a retained ADD LINK
- *
- * A link without a key in use would show redundancy that is not there: its connections could not
- * move to it. RFC 7609 3.5.5.2.3, A.3.3; RKEY-20, ADDL-13.
- *
- * Context: Expects lgr->lock held.
- * Return: false if they are invalid, or the last ones and an RMB in use has no key.
+/*
+ * Store keys of the peer's RMBs on a new link, RKEY-22. Expects lgr->lock held. Returns false if
+ * they are invalid, or the last ones and an RMB in use has no key: such a link would show
+ * redundancy that is not there, as its connections could not move to it. RFC 7609 3.5.5.2.3, A.3.3;
+ * RKEY-20, ADDL-13.
  */
 bool smc_llc_rtoken_store_pairs(struct smc_link_group *lgr, const struct smc_llc_action *act)
 {
@@ -676,15 +576,9 @@ bool smc_llc_rtoken_store_pairs(struct smc_link_group *lgr, const struct smc_llc
 	return cont->nr_rtokens > SMC_LLC_CONT_PAIRS || llc_is_redundant(lgr, act->target);
 }
 
-/**
- * smc_llc_rtoken_delete() - delete RMBs of the peer from the table
- * @lgr: the group
- * @act: SMC_LLC_ACT_DELETE_RTOKENS; a retained DELETE RKEY is freed
- * @ev: receives the mask of unknown keys, RKEY-18
- *
- * Connections lose an RMB before the answer permits the peer to free it.
- *
- * Context: Process context. Expects lgr->lock held.
+/*
+ * Delete RMBs of the peer from the table; @ev gets the unknown keys, RKEY-18. Connections lose an
+ * RMB before the answer permits the peer to free it. Expects lgr->lock held.
  */
 void smc_llc_rtoken_delete(struct smc_link_group *lgr, const struct smc_llc_action *act,
 			   struct smc_llc_event *ev)
