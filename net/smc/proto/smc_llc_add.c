@@ -140,9 +140,10 @@ static void prepare(struct smc_llc_run *run, const struct smc_llc_end *peer)
 }
 
 /*
- * Count an attempt. Each costs a queue pair with all RMBs mapped, and the peer can cause them: a
- * client by requests and refusals, a server by offers that it deletes. SMC_LLC_ATTEMPTS in a row
- * cause a pause for both roles; what was wanted meanwhile is tried afterwards.
+ * Count an attempt. Each costs a queue pair with all RMBs mapped, and a link that was up leaves
+ * memory in its group. The peer can cause them: a client by requests and refusals, a server by
+ * offers that it deletes, both by ending links. SMC_LLC_ATTEMPTS cause a pause for both roles;
+ * what was wanted meanwhile is tried afterwards.
  */
 static void note_attempt(struct smc_llc_run *run)
 {
@@ -739,8 +740,6 @@ static void added(struct smc_llc_run *run, u8 link)
 		return;
 	lnk->is_spare = false;
 	smc_llc_offer_linked(flow, flow->params.is_server ? &lnk->local : &lnk->peer);
-	/* links that end early have a limit of their own, SMC_LLC_BRIEF_LIVES */
-	flow->nr_attempts = 0;
 	flow->retry_ms = 0;
 	smc_llc_config_done(run);
 	if (flow->phase == SMC_LLC_UP)

@@ -214,50 +214,19 @@ static void on_request_of_client(struct smc_llc_run *run, u8 link,
 	}
 }
 
-/*
- * True if the peer may have caused the end of a link. False if this side did, or its RNIC is
- * gone.
- */
-static bool is_peer_caused(const struct smc_llc_flow *flow, const struct smc_llc_link *lnk)
-{
-	return lnk->why != SMC_LLC_WHY_DELETED && lnk->why != SMC_LLC_WHY_NO_LONGER_NEEDED &&
-	       lnk->why != SMC_LLC_WHY_MTU && smc_llc_has_rnic(flow, &lnk->local);
-}
-
 /* True if the link was in use for longer than a reply may take. */
 static bool is_lasting(const struct smc_llc_run *run, const struct smc_llc_link *lnk)
 {
 	return run->now - lnk->up_since >= (u64)max(run->flow->params.timers.reply, 0);
 }
 
-/*
- * Account the end of a link that was in use. Each leaves memory in its group, and a peer could
- * add and end links without limit. After more than SMC_LLC_BRIEF_LIVES short-lived ones in a
- * row, none is added until the last one would have lasted.
- */
-static void account_end(struct smc_llc_run *run, u8 link)
-{
-	struct smc_llc_flow *flow = run->flow;
-	const struct smc_llc_link *lnk = &flow->link[link];
-
-	if (lnk->is_spare)
-		return;
-	if (is_lasting(run, lnk)) {
-		flow->nr_brief = 0;
-		memset(flow->candidate, 0, sizeof(flow->candidate));
-	} else if (!is_peer_caused(flow, lnk)) {
-		return;
-	} else if (flow->nr_brief < SMC_LLC_BRIEF_LIVES) {
-		flow->nr_brief++;
-	} else {
-		flow->backoff_end = lnk->up_since + flow->params.timers.reply;
-	}
-}
-
-/* Client: free a link that both sides have given up. */
+/* Both sides have given up a link. After a lasting one each RNIC gets a new chance. */
 static void destroy_agreed(struct smc_llc_run *run, u8 link)
 {
-	account_end(run, link);
+	struct smc_llc_flow *flow = run->flow;
+
+	if (!flow->link[link].is_spare && is_lasting(run, &flow->link[link]))
+		memset(flow->candidate, 0, sizeof(flow->candidate));
 	smc_llc_link_destroy(run, link, true);
 }
 
@@ -274,8 +243,7 @@ static void deleted(struct smc_llc_run *run, u8 target, bool is_orderly)
 	bool is_urgent = lnk->reason == SMC_LLC_DELETE_PROGRAM ||
 			 (is_lasting(run, lnk) && lnk->reason != SMC_LLC_DELETE_OPERATOR);
 
-	account_end(run, target);
-	smc_llc_link_destroy(run, target, true);
+	destroy_agreed(run, target);
 	/* a deployed client now declines what it had accepted, and is busy until then */
 	if (was_spare && !is_orderly && flow->quirks->declines_late)
 		flow->add_pause = smc_llc_after(run, flow->params.timers.reply);

@@ -26,13 +26,11 @@ enum smc_llc_flow_limit {
 #define SMC_LLC_NO_DEADLINE	U64_MAX
 /* Longest pause before another attempt to add a link. */
 #define SMC_LLC_RETRY_MAX_MS	(3600 * 1000)
-/* Short-lived links in a row that the peer may cause before the machine backs off. */
-#define SMC_LLC_BRIEF_LIVES	4
 /*
- * Failed attempts within one reply time: one for each local RNIC, in case the peer refuses them
- * all, and a margin for changes meanwhile.
+ * Attempts within one reply time: one for each local RNIC, in case the peer refuses them all, and a
+ * margin for changes meanwhile.
  */
-#define SMC_LLC_ATTEMPTS	(SMC_LLC_RNICS + SMC_LLC_BRIEF_LIVES)
+#define SMC_LLC_ATTEMPTS	(SMC_LLC_RNICS + 4)
 
 /**
  * struct smc_llc_timers - durations in milliseconds
@@ -533,14 +531,9 @@ struct smc_llc_flow {
 	 * in ms
 	 */
 	u64 add_pause;
-	u8 nr_brief;			/* links in a row lost right after they came up */
-	u8 nr_attempts;			/* attempts since a link came up */
+	u8 nr_attempts;			/* to add a link, until @attempts_end */
 	u64 attempts_end;		/* when @nr_attempts restarts, in ms */
-	/*
-	 * time of the next attempt, after more than SMC_LLC_BRIEF_LIVES such links or
-	 * SMC_LLC_ATTEMPTS attempts, in ms; 0 otherwise
-	 */
-	u64 backoff_end;
+	u64 backoff_end;		/* @attempts_end after SMC_LLC_ATTEMPTS of them; or 0 */
 
 	struct smc_llc_rkey own;
 	struct smc_llc_remote_rkey remote;

@@ -378,19 +378,6 @@ bool smc_llc_has_unused_rnic(const struct smc_llc_flow *flow)
 	       pick_rnic(flow, RNIC_UNUSED, &end);
 }
 
-bool smc_llc_has_rnic(const struct smc_llc_flow *flow, const struct smc_llc_end *end)
-{
-	struct smc_llc_end rnic;
-	u8 i;
-
-	for (i = 0; i < flow->rnics.count; i++) {
-		rnic_end(&flow->rnics.rnic[i], &rnic);
-		if (smc_llc_same_rnic(&rnic, end))
-			return true;
-	}
-	return false;
-}
-
 /* True if the port of a link has had another MTU since the link was made. */
 static bool is_outdated(const struct smc_llc_flow *flow, const struct smc_llc_link *lnk)
 {

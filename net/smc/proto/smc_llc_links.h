@@ -19,7 +19,6 @@ bool smc_llc_pick_offer(struct smc_llc_flow *flow, struct smc_llc_end *end);
 bool smc_llc_pick_answer(struct smc_llc_flow *flow, struct smc_llc_end *end);
 bool smc_llc_has_unused_rnic(const struct smc_llc_flow *flow);
 bool smc_llc_pick_notice(const struct smc_llc_flow *flow, struct smc_llc_end *end);
-bool smc_llc_has_rnic(const struct smc_llc_flow *flow, const struct smc_llc_end *end);
 struct smc_llc_candidate *smc_llc_candidate(struct smc_llc_flow *flow,
 					    const struct smc_llc_end *end);
 void smc_llc_count_offer(struct smc_llc_flow *flow, const struct smc_llc_end *end);

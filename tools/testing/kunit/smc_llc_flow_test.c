@@ -4310,41 +4310,6 @@ static void delete_link_reply_about_another_link_err_54(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lab->side[SERVER].flow.link[2].state, SMC_LLC_LINK_ACTIVE);
 }
 
-/* Only what a peer may have caused counts as a short-lived link. */
-static void short_lived_links_of_the_peer_are_counted_err_59(struct kunit *test)
-{
-	static const struct {
-		enum smc_llc_why why;
-		bool is_removed;	/* its RNIC */
-		u8 nr_brief;
-	} rows[] = {
-		{ SMC_LLC_WHY_LINK_BROKEN, false, 1 },
-		{ SMC_LLC_WHY_LINK_BROKEN, true, 0 },
-		{ SMC_LLC_WHY_DELETED, false, 0 },
-		{ SMC_LLC_WHY_NO_LONGER_NEEDED, false, 0 },
-		{ SMC_LLC_WHY_MTU, false, 0 },
-	};
-	struct smc_llc_event ev = { .type = SMC_LLC_EV_LINK_BROKEN, .link = 1 };
-	struct smc_llc_msg msg = say_delete(9, false, true);
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct lab *lab = lab_up_facing(test, SERVER, true);
-		struct smc_llc_flow *flow = &lab->side[SERVER].flow;
-
-		lab_more_links(lab, SERVER, 1, 9);
-		if (!rows[i].is_removed)
-			flow->link[1].local = flow->link[0].local;
-		flow->max_links = 1;
-		lab_tell_rnic(lab, SERVER);
-		lab_feed(lab, SERVER, &ev);
-		KUNIT_ASSERT_EQ(test, flow->link[1].state, SMC_LLC_LINK_DELETING);
-		flow->link[1].why = rows[i].why;
-		lab_say(lab, SERVER, &msg);
-		KUNIT_EXPECT_EQ_MSG(test, flow->nr_brief, rows[i].nr_brief, "row %u", i);
-	}
-}
-
 /* A server without SMC_LLC_EV_RNICS does not replace a link. */
 static void link_without_rnics_is_not_replaced_addl_02(struct kunit *test)
 {
@@ -5542,7 +5507,6 @@ static struct kunit_case llc_flow_cases[] = {
 	KUNIT_CASE(delete_link_is_about_one_link_dell_05),
 	KUNIT_CASE(delete_link_on_the_link_itself_dell_06),
 	KUNIT_CASE(delete_link_reply_about_another_link_err_54),
-	KUNIT_CASE(short_lived_links_of_the_peer_are_counted_err_59),
 	KUNIT_CASE(link_without_rnics_is_not_replaced_addl_02),
 	KUNIT_CASE(reported_link_has_a_last_deadline_err_36),
 	KUNIT_CASE(delete_link_waits_for_the_clients_exchange_ser_13),
