@@ -105,11 +105,10 @@ static struct smc_llc_action *create(struct smc_llc_run *run, const struct smc_l
 
 	new_link(run)->local = *rnic;
 	new_link(run)->is_spare = true;
-	/* after another RNIC has failed the deadline of CREATE stays */
-	if (run->flow->config == SMC_LLC_CONFIG_HELD)
-		enter_config_timed(run, SMC_LLC_CONFIG_CREATE);
-	else if (run->flow->config == SMC_LLC_CONFIG_NONE || new_link(run)->is_bare)
+	if (run->flow->params.is_server)
 		create_in_time(run);
+	else
+		enter_config_timed(run, SMC_LLC_CONFIG_CREATE);
 	act = smc_llc_ask(run, SMC_LLC_ACT_CREATE_LINK, run->flow->config_target);
 	memcpy(act->end.mac, rnic->mac, sizeof(act->end.mac));
 	memcpy(act->end.gid, rnic->gid, sizeof(act->end.gid));
@@ -505,40 +504,11 @@ static void no_offer(struct smc_llc_run *run)
 		smc_llc_arm_retry(run, true);
 }
 
-static void not_created(struct smc_llc_run *run)
-{
-	struct smc_llc_flow *flow = run->flow;
-	struct smc_llc_link *lnk = new_link(run);
-	struct smc_llc_end rnic;
-
-	if (flow->params.is_server)
-		smc_llc_candidate(flow, &lnk->local)->last = SMC_LLC_OFFER_REFUSED;
-	if (flow->params.is_server && flow->has_rnics && !lnk->is_bare &&
-	    smc_llc_pick_offer(flow, &rnic)) {
-		create(run, &rnic);
-		return;
-	}
-	if (flow->params.is_server && smc_llc_is_forming(flow) && !lnk->is_bare) {
-		create_bare(run);
-		return;
-	}
-	smc_llc_link_move(lnk, SMC_LLC_LINK_FREE);
-	lnk->is_spare = false;
-	if (!flow->params.is_server) {
-		reject(run, SMC_LLC_ADD_LINK_NO_PATH);
-		smc_llc_arm_retry(run, true);
-		return;
-	}
-	smc_llc_config_done(run);
-	reply_no_link(run);
-	no_offer(run);
-}
-
 /*
- * The RNIC did not answer in time; the index stays taken until it does. The server offers
- * another RNIC next.
+ * The RNIC failed, or did not answer in time; the index stays taken until it does. A client declines
+ * the offer. A server offers a bare queue pair in first contact, and another RNIC next.
  */
-static void not_created_in_time(struct smc_llc_run *run)
+static void not_created(struct smc_llc_run *run)
 {
 	struct smc_llc_flow *flow = run->flow;
 	bool was_bare = new_link(run)->is_bare;
@@ -827,7 +797,7 @@ void smc_llc_add_timeout(struct smc_llc_run *run)
 
 	switch (flow->config) {
 	case SMC_LLC_CONFIG_CREATE:
-		not_created_in_time(run);
+		not_created(run);
 		break;
 	case SMC_LLC_CONFIG_PREPARE:
 		smc_llc_add_prepared(run, flow->config_target, false);
