@@ -160,7 +160,7 @@ static const u8 smc_cdc_urg_moves[SMC_URG_NR_STATES] = {
 };
 
 /* Returns false for an illegal transition. A new mark may replace an unread one (AMB-52). */
-bool smc_cdc_urg_move(struct smc_cdc_ctl *ctl, enum smc_urg_state to)
+static bool smc_cdc_urg_move(struct smc_cdc_ctl *ctl, enum smc_urg_state to)
 {
 	if (!(smc_cdc_urg_moves[ctl->rx_urg] & BIT(to)))
 		return false;
@@ -676,7 +676,7 @@ bool smc_cdc_may_write(const struct smc_cdc_ctl *ctl)
  * How many of @unsent bytes the next CDC may announce, without regard to the window. A write ends
  * behind an urgent byte: U marks the producer cursor's position (URG-02, URG-16).
  */
-u32 smc_cdc_write_limit(const struct smc_cdc_ctl *ctl, u32 unsent)
+static u32 smc_cdc_write_limit(const struct smc_cdc_ctl *ctl, u32 unsent)
 {
 	u32 limit = ctl->tx_urg_left;
 

@@ -160,7 +160,6 @@ u32 smc_cdc_readable(const struct smc_cdc_ctl *ctl);
 int smc_cdc_consume(struct smc_cdc_ctl *ctl, u32 n);
 
 /* Received urgent byte */
-bool smc_cdc_urg_move(struct smc_cdc_ctl *ctl, enum smc_urg_state to);
 int smc_cdc_urg_distance(const struct smc_cdc_ctl *ctl);
 bool smc_cdc_is_at_mark(const struct smc_cdc_ctl *ctl, u32 seen);
 u32 smc_cdc_read_limit(const struct smc_cdc_ctl *ctl, u32 seen);
@@ -172,7 +171,6 @@ int smc_cdc_urg_read(struct smc_cdc_ctl *ctl, bool is_peek);
 /* Send */
 u32 smc_cdc_window(const struct smc_cdc_ctl *ctl);
 bool smc_cdc_may_write(const struct smc_cdc_ctl *ctl);
-u32 smc_cdc_write_limit(const struct smc_cdc_ctl *ctl, u32 unsent);
 void smc_cdc_plan(const struct smc_cdc_ctl *ctl, struct smc_geom src,
 		  struct smc_cursor sent, struct smc_cursor prep,
 		  struct smc_xfer *x);
