@@ -275,7 +275,7 @@ static void on_test_link(struct smc_llc_run *run, u8 link, const struct smc_llc_
 {
 	struct smc_llc_link *lnk = &run->flow->link[link];
 
-	/* smc_llc_answer_test_link() answers requests. */
+	/* smc_llc_form_answer_test_link() answers requests. */
 	if (!msg->is_reply)
 		return;
 	if (!lnk->nr_unanswered) {

@@ -217,11 +217,8 @@ static int form_encode_add_link(const struct smc_llc_msg *msg, const struct smc_
 		wire->flags = SMC_LLC_ADD_LINK_DIRECT;
 	memcpy(wire->gid, msg->add_link.end.gid, sizeof(wire->gid));
 	form_put16(wire->nr_rtokens, nr);
-	for (i = 0; i < nr; i++) {
-		wire->pair[i].ref_rkey = cpu_to_be32(more->pair[i].ref_rkey);
-		wire->pair[i].rkey = cpu_to_be32(more->pair[i].rkey);
-		wire->pair[i].addr = cpu_to_be64(more->pair[i].vaddr);
-	}
+	for (i = 0; i < nr; i++)
+		smc_llc_pair_put(&more->pair[i], &wire->pair[i]);
 	return len;
 }
 
@@ -356,18 +353,23 @@ bool smc_llc_form_has_long(enum smc_llc_form form)
  * @len: number of bytes
  * @reply: receives SMC_LLC_LEN bytes, in the form of the request
  *
+ * The reply needs no state, so the completion handler can send it at once, during any exchange.
+ * RFC 7609 3.5.5.3, A.3.8; LLC-13, SER-06.
+ *
  * Context: Any context.
- * Return: as smc_llc_answer_test_link().
+ * Return: true if @buf is a TEST LINK request and @reply holds its answer; false for anything
+ * else, which smc_llc_form_decode() decodes.
  */
 bool smc_llc_form_answer_test_link(enum smc_llc_form form, const u8 *buf, u32 len, u8 *reply)
 {
 	struct smc_llc_msg msg;
 
-	if (form != SMC_LLC_FORM_V2 || !len || !form_is_v2(buf))
-		return smc_llc_answer_test_link(buf, len, reply);
-	if (buf[0] != (SMC_LLC_TEST_LINK | SMC_LLC_V2_TYPE) ||
-	    form_decode_v2(buf, len, &msg) != SMC_LLC_OK || msg.is_reply)
+	/* the same in both dialects */
+	if (smc_llc_form_decode(form, buf, len, SMC_DIALECT_DEPLOYED, &msg) != SMC_LLC_OK ||
+	    msg.type != SMC_LLC_TEST_LINK || msg.is_reply)
 		return false;
+	if (!form_is_v2(buf))
+		form = SMC_LLC_FORM_V1;
 	msg.is_reply = true;
 	return smc_llc_form_encode(form, &msg, NULL, SMC_DIALECT_DEPLOYED, reply,
 				   SMC_LLC_LEN) == SMC_LLC_LEN;
@@ -385,9 +387,7 @@ void smc_llc_form_pair(const u8 *buf, unsigned int i, struct smc_llc_pair *pair)
 {
 	const struct smc_llc_add_link_v2_wire *wire = (const void *)buf;
 
-	pair->ref_rkey = be32_to_cpu(wire->pair[i].ref_rkey);
-	pair->rkey = be32_to_cpu(wire->pair[i].rkey);
-	pair->vaddr = be64_to_cpu(wire->pair[i].addr);
+	smc_llc_pair_get(&wire->pair[i], pair);
 }
 
 /**

@@ -132,6 +132,20 @@ static bool add_link_put(const struct smc_llc_msg *msg, enum smc_dialect dialect
 	return true;
 }
 
+void smc_llc_pair_get(const struct smc_llc_rtoken_pair_wire *wire, struct smc_llc_pair *pair)
+{
+	pair->ref_rkey = be32_to_cpu(wire->ref_rkey);
+	pair->rkey = be32_to_cpu(wire->rkey);
+	pair->vaddr = be64_to_cpu(wire->addr);
+}
+
+void smc_llc_pair_put(const struct smc_llc_pair *pair, struct smc_llc_rtoken_pair_wire *wire)
+{
+	wire->ref_rkey = cpu_to_be32(pair->ref_rkey);
+	wire->rkey = cpu_to_be32(pair->rkey);
+	wire->addr = cpu_to_be64(pair->vaddr);
+}
+
 static bool add_link_cont_get(const u8 *buf, enum smc_dialect dialect,
 			      struct smc_llc_msg *msg)
 {
@@ -141,11 +155,8 @@ static bool add_link_cont_get(const u8 *buf, enum smc_dialect dialect,
 
 	cont->link_num = wire->link_num;
 	cont->nr_rtokens = wire->nr_rtokens;
-	for (i = 0; i < SMC_LLC_CONT_PAIRS && i < cont->nr_rtokens; i++) {
-		cont->pair[i].ref_rkey = be32_to_cpu(wire->pair[i].ref_rkey);
-		cont->pair[i].rkey = be32_to_cpu(wire->pair[i].rkey);
-		cont->pair[i].vaddr = be64_to_cpu(wire->pair[i].addr);
-	}
+	for (i = 0; i < SMC_LLC_CONT_PAIRS && i < cont->nr_rtokens; i++)
+		smc_llc_pair_get(&wire->pair[i], &cont->pair[i]);
 	return true;
 }
 
@@ -158,11 +169,8 @@ static bool add_link_cont_put(const struct smc_llc_msg *msg, enum smc_dialect di
 
 	wire->link_num = cont->link_num;
 	wire->nr_rtokens = cont->nr_rtokens;
-	for (i = 0; i < SMC_LLC_CONT_PAIRS && i < cont->nr_rtokens; i++) {
-		wire->pair[i].ref_rkey = cpu_to_be32(cont->pair[i].ref_rkey);
-		wire->pair[i].rkey = cpu_to_be32(cont->pair[i].rkey);
-		wire->pair[i].addr = cpu_to_be64(cont->pair[i].vaddr);
-	}
+	for (i = 0; i < SMC_LLC_CONT_PAIRS && i < cont->nr_rtokens; i++)
+		smc_llc_pair_put(&cont->pair[i], &wire->pair[i]);
 	return true;
 }
 
@@ -416,30 +424,6 @@ int smc_llc_encode(const struct smc_llc_msg *msg, enum smc_dialect dialect, u8 *
 	if (msg->is_reply)
 		hdr->flags = SMC_LLC_REPLY;
 	return codec->put(msg, dialect, buf) ? SMC_LLC_LEN : -EINVAL;
-}
-
-/**
- * smc_llc_answer_test_link() - build the reply to a TEST LINK request
- * @buf: received bytes
- * @len: their number
- * @reply: receives SMC_LLC_LEN bytes
- *
- * The reply needs no state, so the completion handler can send it at once, during any exchange.
- * RFC 7609 3.5.5.3, A.3.8; LLC-13, SER-06.
- *
- * Context: Any context.
- * Return: true if @buf is a TEST LINK request and @reply holds its answer; false for anything
- * else, which smc_llc_decode() decodes.
- */
-bool smc_llc_answer_test_link(const u8 *buf, u32 len, u8 *reply)
-{
-	struct smc_llc_msg msg;
-
-	if (smc_llc_decode(buf, len, SMC_DIALECT_RFC, &msg) != SMC_LLC_OK ||
-	    msg.type != SMC_LLC_TEST_LINK || msg.is_reply)
-		return false;
-	msg.is_reply = true;
-	return smc_llc_encode(&msg, SMC_DIALECT_RFC, reply, SMC_LLC_LEN) == SMC_LLC_LEN;
 }
 
 /**

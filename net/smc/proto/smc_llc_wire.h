@@ -135,7 +135,8 @@ enum smc_llc_verdict smc_llc_decode(const u8 *buf, u32 len, enum smc_dialect dia
 				    struct smc_llc_msg *msg);
 int smc_llc_encode(const struct smc_llc_msg *msg, enum smc_dialect dialect, u8 *buf,
 		   u32 size);
-bool smc_llc_answer_test_link(const u8 *buf, u32 len, u8 *reply);
+void smc_llc_pair_get(const struct smc_llc_rtoken_pair_wire *wire, struct smc_llc_pair *pair);
+void smc_llc_pair_put(const struct smc_llc_pair *pair, struct smc_llc_rtoken_pair_wire *wire);
 const char *smc_llc_dialect_name(enum smc_dialect dialect);
 
 #endif /* _SMC_LLC_WIRE_H */

@@ -11,6 +11,7 @@
 #include <linux/slab.h>
 
 #include "../../../net/smc/proto/smc_llc_wire.c"
+#include "proto/smc_llc_v2.h"
 
 /* The offsets of RFC 7609 Appendix A, and of what deployed peers send. */
 SMC_WIRE_AT(smc_llc_hdr_wire, length, 1);
@@ -766,6 +767,11 @@ static void delete_rkey_count_rkey_16(struct kunit *test)
 	}
 }
 
+static bool answer_test_link(const u8 *buf, u32 len, u8 *reply)
+{
+	return smc_llc_form_answer_test_link(SMC_LLC_FORM_V1, buf, len, reply);
+}
+
 static void test_link_llc_13(struct kunit *test)
 {
 	static const u8 bytes[SMC_LLC_LEN] = {
@@ -785,7 +791,7 @@ static void test_link_llc_13(struct kunit *test)
 	decode(test, bytes, SMC_DIALECT_RFC, &msg);
 	for (i = 0; i < SMC_LLC_USER_DATA_LEN; i++)
 		KUNIT_EXPECT_EQ(test, msg.test_link.user_data[i], i);
-	KUNIT_ASSERT_TRUE(test, smc_llc_answer_test_link(copy_of(test, bytes), SMC_LLC_LEN, reply));
+	KUNIT_ASSERT_TRUE(test, answer_test_link(copy_of(test, bytes), SMC_LLC_LEN, reply));
 	KUNIT_EXPECT_MEMEQ(test, reply, answer, SMC_LLC_LEN);
 }
 
@@ -796,18 +802,18 @@ static void test_link_needs_no_state_ser_06_ser_11_ser_16(struct kunit *test)
 	u8 reply[SMC_LLC_LEN];
 	unsigned int type;
 
-	KUNIT_EXPECT_TRUE(test, smc_llc_answer_test_link(buf, sizeof(buf), reply));
+	KUNIT_EXPECT_TRUE(test, answer_test_link(buf, sizeof(buf), reply));
 	/* Replies, short messages and other types are not answered here. */
 	buf[3] = SMC_LLC_REPLY;
-	KUNIT_EXPECT_FALSE(test, smc_llc_answer_test_link(buf, sizeof(buf), reply));
+	KUNIT_EXPECT_FALSE(test, answer_test_link(buf, sizeof(buf), reply));
 	buf[3] = 0;
-	KUNIT_EXPECT_FALSE(test, smc_llc_answer_test_link(buf, sizeof(buf) - 1, reply));
+	KUNIT_EXPECT_FALSE(test, answer_test_link(buf, sizeof(buf) - 1, reply));
 	buf[1] = SMC_LLC_LEN - 1;
-	KUNIT_EXPECT_FALSE(test, smc_llc_answer_test_link(buf, sizeof(buf), reply));
+	KUNIT_EXPECT_FALSE(test, answer_test_link(buf, sizeof(buf), reply));
 	buf[1] = SMC_LLC_LEN;
 	for (type = 0; type < 256; type++) {
 		buf[0] = type;
-		KUNIT_EXPECT_EQ(test, smc_llc_answer_test_link(buf, sizeof(buf), reply),
+		KUNIT_EXPECT_EQ(test, answer_test_link(buf, sizeof(buf), reply),
 				type == SMC_LLC_TEST_LINK);
 	}
 }
