@@ -280,7 +280,7 @@ static int llc_encode(struct smc_link_group *lgr, const struct smc_llc_action *a
 static int llc_build_msg(struct smc_link_group *lgr, const struct smc_llc_action *act,
 			 struct smc_wr_slot *slot)
 {
-	u8 gid[SMC_LLC_ASKED_GIDS][SMC_GID_LEN];
+	u8 gid[SMC_LLC_REQ_GIDS][SMC_GID_LEN];
 	struct smc_llc_more more = { .gid = gid };
 	int rc;
 

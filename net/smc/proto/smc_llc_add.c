@@ -17,7 +17,7 @@
  * Ownership: the exchange owns the new link until it is confirmed. DELETE LINK removes it if the
  * peer may know it, DESTROY_LINK alone otherwise.
  *
- * Errors: a new link that fails is marked LOST, see smc_llc_delete.c. If the carrying link
+ * Errors: a new link that fails is marked FAILED, see smc_llc_delete.c. If the carrying link
  * fails, both sides drop the exchange and the server retries on another link. A timeout on the
  * first link in first contact fails the group.
  */
@@ -104,12 +104,12 @@ static struct smc_llc_action *create(struct smc_llc_run *run, const struct smc_l
 	struct smc_llc_action *act;
 
 	new_link(run)->local = *rnic;
-	new_link(run)->is_spare = true;
+	new_link(run)->is_unconfirmed = true;
 	if (run->flow->params.is_server)
 		create_in_time(run);
 	else
 		enter_config_timed(run, SMC_LLC_CONFIG_CREATE);
-	act = smc_llc_ask(run, SMC_LLC_ACT_CREATE_LINK, run->flow->config_target);
+	act = smc_llc_emit(run, SMC_LLC_ACT_CREATE_LINK, run->flow->config_target);
 	memcpy(act->end.mac, rnic->mac, sizeof(act->end.mac));
 	memcpy(act->end.gid, rnic->gid, sizeof(act->end.gid));
 	return act;
@@ -133,7 +133,7 @@ static void prepare(struct smc_llc_run *run, const struct smc_llc_end *peer)
 	if (run->flow->params.is_server)
 		enter_config_timed(run, SMC_LLC_CONFIG_PREPARE);
 	run->flow->config = SMC_LLC_CONFIG_PREPARE;
-	act = smc_llc_ask(run, SMC_LLC_ACT_PREPARE_LINK, run->flow->config_target);
+	act = smc_llc_emit(run, SMC_LLC_ACT_PREPARE_LINK, run->flow->config_target);
 	act->end = *peer;
 	act->end.mtu = min(peer->mtu, lnk->local.mtu);
 }
@@ -161,10 +161,10 @@ static void reply_no_link(struct smc_llc_run *run)
 {
 	struct smc_llc_flow *flow = run->flow;
 
-	if (flow->asked_link != SMC_LLC_NO_LINK && !smc_llc_is_dead_end(flow, flow->asked_link))
-		smc_llc_ask_send(run, flow->asked_link, SMC_LLC_REQ_ADD_LINK, true,
-				 SMC_LLC_SENT_OTHER);
-	flow->asked_link = SMC_LLC_NO_LINK;
+	if (flow->req_link != SMC_LLC_NO_LINK && !smc_llc_is_unusable(flow, flow->req_link))
+		smc_llc_emit_send(run, flow->req_link, SMC_LLC_REQ_ADD_LINK, true,
+				  SMC_LLC_SENT_OTHER);
+	flow->req_link = SMC_LLC_NO_LINK;
 }
 
 /* Server: the new link gets a free index and a number that no other link has. */
@@ -219,8 +219,8 @@ static void reject(struct smc_llc_run *run, u8 reason)
 	struct smc_llc_flow *flow = run->flow;
 	struct smc_llc_add_link *al;
 
-	al = &smc_llc_ask_send(run, flow->config_link, SMC_LLC_ADD_LINK, true,
-			       SMC_LLC_SENT_OTHER)->add_link;
+	al = &smc_llc_emit_send(run, flow->config_link, SMC_LLC_ADD_LINK, true,
+				SMC_LLC_SENT_OTHER)->add_link;
 	al->link_num = flow->add.offer.link_num;
 	al->is_rejected = true;
 	al->reason = reason;
@@ -238,7 +238,7 @@ static void reject_created(struct smc_llc_run *run)
 static void keep_pairs(struct smc_llc_run *run)
 {
 	if (run->flow->add.offer.nr_pairs)
-		smc_llc_ask(run, SMC_LLC_ACT_KEEP_PAIRS, run->flow->config_link);
+		smc_llc_emit(run, SMC_LLC_ACT_KEEP_PAIRS, run->flow->config_link);
 }
 
 /*
@@ -353,13 +353,13 @@ static void on_acceptance(struct smc_llc_run *run, const struct smc_llc_add_link
 
 	if (!is_valid)
 		/* ERR-45 */
-		smc_llc_link_lost(run, flow->config_target, SMC_LLC_WHY_OUT_OF_SYNC,
-				  SMC_LLC_DELETE_PROTOCOL);
+		smc_llc_link_failed(run, flow->config_target, SMC_LLC_WHY_OUT_OF_SYNC,
+				    SMC_LLC_DELETE_PROTOCOL);
 	else if (!flow->has_rnics || lnk->is_bare ||
 		 !smc_llc_is_allowed(flow, &lnk->local, &al->end))
 		/* ADDL-04: bare or not allowed */
-		smc_llc_link_lost(run, flow->config_target, SMC_LLC_WHY_NO_LONGER_NEEDED,
-				  SMC_LLC_DELETE_LOST_PATH);
+		smc_llc_link_failed(run, flow->config_target, SMC_LLC_WHY_NO_LONGER_NEEDED,
+				    SMC_LLC_DELETE_LOST_PATH);
 	else if (lnk->state == SMC_LLC_LINK_FORMING)
 		/* SL-13 */
 		accepted(run, al);
@@ -376,7 +376,7 @@ static u8 accepted_link(const struct smc_llc_flow *flow, u8 num)
 	if (flow->config == SMC_LLC_CONFIG_CREATE)
 		return SMC_LLC_NO_LINK;
 	for (i = 0; i < SMC_LLC_LINKS; i++)
-		if (flow->link[i].is_spare && (!num || flow->link[i].num == num))
+		if (flow->link[i].is_unconfirmed && (!num || flow->link[i].num == num))
 			return i;
 	return SMC_LLC_NO_LINK;
 }
@@ -391,7 +391,7 @@ static void on_late_rejection(struct smc_llc_run *run, u8 link, u8 num)
 	u8 target = accepted_link(flow, num);
 
 	if (target != SMC_LLC_NO_LINK) {
-		smc_llc_ask(run, SMC_LLC_ACT_STALE, link);
+		smc_llc_emit(run, SMC_LLC_ACT_STALE, link);
 		if (flow->config_target == target)
 			smc_llc_config_done(run);
 		if (flow->link[target].state == SMC_LLC_LINK_FORMING)
@@ -470,7 +470,7 @@ void smc_llc_add_req(struct smc_llc_run *run, u8 link, const struct smc_llc_msg 
 	smc_llc_reset_retry(flow);
 	/* the client does not know yet of an attempt in CREATE, and it may fail */
 	if (flow->config == SMC_LLC_CONFIG_CREATE || !smc_llc_is_adding(flow))
-		flow->asked_link = link;
+		flow->req_link = link;
 	if (smc_llc_is_adding(flow))
 		return;
 	if (flow->max_links > 1)
@@ -484,7 +484,7 @@ static void send_add_link(struct smc_llc_run *run, bool is_reply)
 	struct smc_llc_flow *flow = run->flow;
 	struct smc_llc_action *act;
 
-	act = smc_llc_ask(run, SMC_LLC_ACT_SEND, flow->config_link);
+	act = smc_llc_emit(run, SMC_LLC_ACT_SEND, flow->config_link);
 	act->cookie = SMC_LLC_SENT_ADD_LINK;
 	act->target = flow->config_target;
 	act->has_pairs = flow->params.has_long_add_link;
@@ -505,8 +505,8 @@ static void no_offer(struct smc_llc_run *run)
 }
 
 /*
- * The RNIC failed, or did not answer in time; the index stays taken until it does. A client declines
- * the offer. A server offers a bare queue pair in first contact, and another RNIC next.
+ * The RNIC failed, or did not answer in time; the index stays taken until it does. A client
+ * declines the offer. A server offers a bare queue pair in first contact, and another RNIC next.
  */
 static void not_created(struct smc_llc_run *run)
 {
@@ -557,7 +557,7 @@ void smc_llc_add_created(struct smc_llc_run *run, const struct smc_llc_event *ev
 		smc_llc_want_link(flow);
 		return;
 	}
-	flow->asked_link = SMC_LLC_NO_LINK;
+	flow->req_link = SMC_LLC_NO_LINK;
 	smc_llc_count_offer(flow, &new_link(run)->local);
 	send_add_link(run, false);
 	await_msg(run, SMC_LLC_CONFIG_ADD_LINK);
@@ -570,7 +570,7 @@ static void send_cont(struct smc_llc_run *run)
 	u8 left = flow->add.nr_own - flow->add.next_own;
 	struct smc_llc_action *act;
 
-	act = smc_llc_ask(run, SMC_LLC_ACT_SEND, flow->config_link);
+	act = smc_llc_emit(run, SMC_LLC_ACT_SEND, flow->config_link);
 	act->cookie = SMC_LLC_SENT_OTHER;
 	act->target = flow->config_target;
 	act->first_rmb = flow->add.next_own;
@@ -587,7 +587,7 @@ static void store_kept_pairs(struct smc_llc_run *run)
 	struct smc_llc_action *act;
 
 	enter_config(run, SMC_LLC_CONFIG_STORE);
-	act = smc_llc_ask(run, SMC_LLC_ACT_STORE_PAIRS, flow->config_link);
+	act = smc_llc_emit(run, SMC_LLC_ACT_STORE_PAIRS, flow->config_link);
 	act->target = flow->config_target;
 	act->msg.type = SMC_LLC_ADD_LINK;
 	act->msg.add_link = flow->add.offer;
@@ -600,8 +600,8 @@ void smc_llc_add_prepared(struct smc_llc_run *run, u8 link, bool ok)
 	if (flow->config != SMC_LLC_CONFIG_PREPARE || flow->config_target != link)
 		return;
 	if (!ok) {
-		smc_llc_link_lost(run, link, SMC_LLC_WHY_NOT_PREPARED,
-				  SMC_LLC_DELETE_LOST_PATH);
+		smc_llc_link_failed(run, link, SMC_LLC_WHY_NOT_PREPARED,
+				    SMC_LLC_DELETE_LOST_PATH);
 		return;
 	}
 	if (flow->params.has_long_add_link) {
@@ -638,7 +638,7 @@ void smc_llc_add_cont(struct smc_llc_run *run, u8 link, const struct smc_llc_msg
 	struct smc_llc_action *act;
 
 	if (is_premature(flow, cont->link_num)) {
-		smc_llc_ask(run, SMC_LLC_ACT_STALE, link);
+		smc_llc_emit(run, SMC_LLC_ACT_STALE, link);
 		return;
 	}
 	if (flow->config != SMC_LLC_CONFIG_ADD_CONT || link != flow->config_link ||
@@ -653,7 +653,7 @@ void smc_llc_add_cont(struct smc_llc_run *run, u8 link, const struct smc_llc_msg
 	add->has_peer_count = true;
 	add->peer_left = cont->nr_rtokens - here;
 	enter_config(run, SMC_LLC_CONFIG_STORE);
-	act = smc_llc_ask(run, SMC_LLC_ACT_STORE_PAIRS, link);
+	act = smc_llc_emit(run, SMC_LLC_ACT_STORE_PAIRS, link);
 	act->target = flow->config_target;
 	act->msg = *msg;
 }
@@ -686,8 +686,8 @@ void smc_llc_add_stored(struct smc_llc_run *run, u8 link, bool ok)
 	if (flow->config != SMC_LLC_CONFIG_STORE || flow->config_target != link)
 		return;
 	if (!ok) {
-		smc_llc_link_lost(run, link, SMC_LLC_WHY_ADD_LINK_KEYS,
-				  SMC_LLC_DELETE_PROTOCOL);
+		smc_llc_link_failed(run, link, SMC_LLC_WHY_ADD_LINK_KEYS,
+				    SMC_LLC_DELETE_PROTOCOL);
 		return;
 	}
 	if (is_long && !flow->params.is_server)
@@ -708,7 +708,7 @@ static void added(struct smc_llc_run *run, u8 link)
 
 	if (!smc_llc_link_move(lnk, SMC_LLC_LINK_ACTIVE))
 		return;
-	lnk->is_spare = false;
+	lnk->is_unconfirmed = false;
 	smc_llc_offer_linked(flow, flow->params.is_server ? &lnk->local : &lnk->peer);
 	flow->retry_ms = 0;
 	smc_llc_config_done(run);
@@ -733,8 +733,8 @@ void smc_llc_add_confirm(struct smc_llc_run *run, u8 link, const struct smc_llc_
 	}
 	smc_llc_commit(flow, SMC_LLC_COMMIT_FINAL);
 	if (!smc_llc_end_equals(&cl->end, &lnk->peer) || cl->link_num != lnk->num) {
-		smc_llc_link_lost(run, link, SMC_LLC_WHY_CONFIRM_LINK_DATA,
-				  SMC_LLC_DELETE_PROTOCOL);
+		smc_llc_link_failed(run, link, SMC_LLC_WHY_CONFIRM_LINK_DATA,
+				    SMC_LLC_DELETE_PROTOCOL);
 		return;
 	}
 	lnk->peer_uid = cl->link_uid;
@@ -781,13 +781,13 @@ static void carrier_timeout(struct smc_llc_run *run, enum smc_llc_why why)
 		unanswered(run);
 	else if (!flow->quirks->needs_add_link)
 		/* the peer may have accepted, and has to give the link up as well */
-		smc_llc_link_lost(run, flow->config_target, why, SMC_LLC_DELETE_LOST_PATH);
+		smc_llc_link_failed(run, flow->config_target, why, SMC_LLC_DELETE_LOST_PATH);
 	else if (smc_llc_is_forming(flow))
 		/* ERR-28, ERR-30, ERR-33, ERR-34 */
 		smc_llc_fail_group(run, SMC_LLC_FAIL_RESET, why, 0);
 	else
 		/* ERR-29, ERR-30, ERR-33, ERR-35 */
-		smc_llc_link_lost(run, flow->config_link, why, SMC_LLC_DELETE_LOST_PATH);
+		smc_llc_link_failed(run, flow->config_link, why, SMC_LLC_DELETE_LOST_PATH);
 }
 
 /* RFC 7609 C.7.1. */
@@ -810,14 +810,14 @@ void smc_llc_add_timeout(struct smc_llc_run *run)
 		break;
 	case SMC_LLC_CONFIG_CONFIRM:
 		/* ERR-25, ERR-26, ERR-31, ERR-32 */
-		smc_llc_link_lost(run, flow->config_target, flow->params.is_server ?
-				  SMC_LLC_WHY_CONFIRM_LINK_REPLY_TIMEOUT :
-				  SMC_LLC_WHY_CONFIRM_LINK_TIMEOUT,
-				  SMC_LLC_DELETE_LOST_PATH);
+		smc_llc_link_failed(run, flow->config_target, flow->params.is_server ?
+				    SMC_LLC_WHY_CONFIRM_LINK_REPLY_TIMEOUT :
+				    SMC_LLC_WHY_CONFIRM_LINK_TIMEOUT,
+				    SMC_LLC_DELETE_LOST_PATH);
 		break;
 	case SMC_LLC_CONFIG_CONFIRMED:
-		smc_llc_link_lost(run, flow->config_target, SMC_LLC_WHY_CONFIRM_LINK_SEND,
-				  SMC_LLC_DELETE_LOST_PATH);
+		smc_llc_link_failed(run, flow->config_target, SMC_LLC_WHY_CONFIRM_LINK_SEND,
+				    SMC_LLC_DELETE_LOST_PATH);
 		break;
 	default:
 		break;
@@ -838,7 +838,7 @@ static void target_gone(struct smc_llc_run *run)
 	if (flow->config == SMC_LLC_CONFIG_CREATE && flow->params.is_server) {
 		smc_llc_add_abandon(run);
 		no_offer(run);
-	} else if (is_offer && new_link(run)->is_spare && !flow->params.is_server) {
+	} else if (is_offer && new_link(run)->is_unconfirmed && !flow->params.is_server) {
 		reject_created(run);
 	}
 	if (flow->phase == SMC_LLC_DEAD)
@@ -856,7 +856,7 @@ void smc_llc_add_settle(struct smc_llc_run *run)
 
 	if (!smc_llc_is_adding(flow))
 		return;
-	if (needs_carrier && smc_llc_is_dead_end(flow, flow->config_link)) {
+	if (needs_carrier && smc_llc_is_unusable(flow, flow->config_link)) {
 		smc_llc_add_abandon(run);
 		/* LLC-14: only the server retries. */
 		if (flow->params.is_server)
@@ -865,7 +865,7 @@ void smc_llc_add_settle(struct smc_llc_run *run)
 		/* SER-18: CONFIRM RKEY of this side completes first. */
 		if (!flow->own.is_busy || flow->own.keys.is_delete)
 			answer_offer(run);
-	} else if (smc_llc_is_dead_end(flow, flow->config_target)) {
+	} else if (smc_llc_is_unusable(flow, flow->config_target)) {
 		target_gone(run);
 	}
 }
@@ -874,7 +874,7 @@ static void send_notice(struct smc_llc_run *run, const struct smc_llc_end *rnic)
 {
 	struct smc_llc_action *act;
 
-	act = smc_llc_ask(run, SMC_LLC_ACT_SEND, smc_llc_carrier(run->flow, SMC_LLC_NO_LINK));
+	act = smc_llc_emit(run, SMC_LLC_ACT_SEND, smc_llc_carrier(run->flow, SMC_LLC_NO_LINK));
 	act->cookie = SMC_LLC_SENT_OTHER;
 	if (run->flow->params.has_long_add_link) {
 		act->msg.type = SMC_LLC_REQ_ADD_LINK;

@@ -3,7 +3,7 @@
  * The exchange that deletes a link, and the end of the group. RFC 7609 3.5.4, 3.5.5.1.3,
  * 3.5.5.1.4, C.7.1.
  *
- * Operation: a link to be deleted is marked: LOST if it failed, LEAVING if it works. The server
+ * Operation: a link to be deleted is marked: FAILED or, if it works, DELETE_WANTED. The server
  * deletes marked links one by one, each by a DELETE LINK exchange over another link. A client
  * sends a DELETE LINK of its own and waits for the server's request, which it cannot refuse. A
  * working link is cleared before anything is sent about it: its connections pause, and move
@@ -32,8 +32,8 @@ static void send_delete(struct smc_llc_run *run, u8 carrier, u8 target)
 	const struct smc_llc_link *lnk = &run->flow->link[target];
 	struct smc_llc_delete_link *dl;
 
-	dl = &smc_llc_ask_send(run, carrier, SMC_LLC_DELETE_LINK, false,
-			       SMC_LLC_SENT_OTHER)->delete_link;
+	dl = &smc_llc_emit_send(run, carrier, SMC_LLC_DELETE_LINK, false,
+				SMC_LLC_SENT_OTHER)->delete_link;
 	dl->link_num = lnk->num;
 	dl->is_orderly = lnk->is_orderly;
 	dl->reason = lnk->reason;
@@ -88,7 +88,7 @@ static struct smc_llc_delete_link *reply(struct smc_llc_run *run, u8 link, u8 nu
 {
 	struct smc_llc_delete_link *dl;
 
-	dl = &smc_llc_ask_send(run, link, SMC_LLC_DELETE_LINK, true, cookie)->delete_link;
+	dl = &smc_llc_emit_send(run, link, SMC_LLC_DELETE_LINK, true, cookie)->delete_link;
 	dl->link_num = num;
 	dl->reason = reason;
 	return dl;
@@ -98,7 +98,7 @@ static void agree(struct smc_llc_run *run, u8 target)
 {
 	struct smc_llc_link *lnk = &run->flow->link[target];
 
-	smc_llc_link_move(lnk, SMC_LLC_LINK_AGREED);
+	smc_llc_link_move(lnk, SMC_LLC_LINK_DELETE_REPLYING);
 	reply(run, lnk->notice_link, lnk->num, 0,
 	      SMC_LLC_SENT_DELETE_REPLY | (u64)target << SMC_LLC_SENT_SHIFT);
 }
@@ -119,6 +119,11 @@ static bool is_failure(const struct smc_llc_flow *flow, const struct smc_llc_del
 	       (flow->quirks->loses_in_order && dl->reason == SMC_LLC_DELETE_LOST_PATH);
 }
 
+static bool is_being_deleted(const struct smc_llc_link *lnk)
+{
+	return lnk->state == SMC_LLC_LINK_DELETING || lnk->state == SMC_LLC_LINK_DELETE_REPLYING;
+}
+
 /* Client: the server deletes a link, DELL-05, DELL-06. */
 static void on_request_of_server(struct smc_llc_run *run, u8 link,
 				 const struct smc_llc_delete_link *dl)
@@ -134,7 +139,7 @@ static void on_request_of_server(struct smc_llc_run *run, u8 link,
 		return;
 	}
 	lnk = &flow->link[target];
-	if (lnk->is_spare) {
+	if (lnk->is_unconfirmed) {
 		/*
 		 * It was never used, so nothing is cleared. Orderly: unlike a deployed client,
 		 * this side sends nothing more about it.
@@ -152,8 +157,7 @@ static void on_request_of_server(struct smc_llc_run *run, u8 link,
 		smc_llc_fail_group(run, SMC_LLC_FAIL_RESET, SMC_LLC_WHY_PEER_DELETED, 0);
 		return;
 	}
-	if ((lnk->state == SMC_LLC_LINK_DELETING || lnk->state == SMC_LLC_LINK_AGREED) &&
-	    lnk->notice_link == link)
+	if (is_being_deleted(lnk) && lnk->notice_link == link)
 		return;
 	if (smc_llc_is_in_use(lnk)) {
 		lnk->why = SMC_LLC_WHY_PEER_DELETED;
@@ -175,7 +179,7 @@ static void on_request_of_server(struct smc_llc_run *run, u8 link,
 static void mark_leaving(struct smc_llc_link *lnk, bool is_orderly, u32 reason,
 			 enum smc_llc_why why)
 {
-	smc_llc_link_move(lnk, SMC_LLC_LINK_LEAVING);
+	smc_llc_link_move(lnk, SMC_LLC_LINK_DELETE_WANTED);
 	lnk->is_orderly = is_orderly;
 	lnk->reason = reason;
 	lnk->why = why;
@@ -206,9 +210,9 @@ static void on_request_of_client(struct smc_llc_run *run, u8 link,
 			smc_llc_link_cleared(run, target);
 		return;
 	}
-	if (lnk->is_spare ||
+	if (lnk->is_unconfirmed ||
 	    (is_failure(flow, dl) && smc_llc_carrier(flow, target) != SMC_LLC_NO_LINK)) {
-		smc_llc_link_lost(run, target, SMC_LLC_WHY_PEER_DELETED, dl->reason);
+		smc_llc_link_failed(run, target, SMC_LLC_WHY_PEER_DELETED, dl->reason);
 	} else if (smc_llc_is_in_use(lnk)) {
 		mark_leaving(lnk, dl->is_orderly, dl->reason, SMC_LLC_WHY_PEER_DELETED);
 	}
@@ -225,7 +229,7 @@ static void destroy_agreed(struct smc_llc_run *run, u8 link)
 {
 	struct smc_llc_flow *flow = run->flow;
 
-	if (!flow->link[link].is_spare && is_lasting(run, &flow->link[link]))
+	if (!flow->link[link].is_unconfirmed && is_lasting(run, &flow->link[link]))
 		memset(flow->candidate, 0, sizeof(flow->candidate));
 	smc_llc_link_destroy(run, link, true);
 }
@@ -235,7 +239,7 @@ static void deleted(struct smc_llc_run *run, u8 target, bool is_orderly)
 {
 	struct smc_llc_flow *flow = run->flow;
 	struct smc_llc_link *lnk = &flow->link[target];
-	bool was_spare = lnk->is_spare;
+	bool was_unconfirmed = lnk->is_unconfirmed;
 	/*
 	 * No retry at once for a link that failed right after its start or was taken down by an
 	 * operator. A program gives up a link only to have a better one, see smc_llc_outdated().
@@ -245,9 +249,9 @@ static void deleted(struct smc_llc_run *run, u8 target, bool is_orderly)
 
 	destroy_agreed(run, target);
 	/* a deployed client now declines what it had accepted, and is busy until then */
-	if (was_spare && !is_orderly && flow->quirks->declines_late)
+	if (was_unconfirmed && !is_orderly && flow->quirks->declines_late)
 		flow->add_pause = smc_llc_after(run, flow->params.timers.reply);
-	if (was_spare || !flow->has_rnics)
+	if (was_unconfirmed || !flow->has_rnics)
 		return;
 	if (is_urgent)
 		smc_llc_want_link(flow);
@@ -271,7 +275,7 @@ static void on_reply_of_client(struct smc_llc_run *run, u8 link,
 	if (target != link)
 		deleted(run, target, dl->is_orderly);
 	else
-		smc_llc_link_lost(run, target, SMC_LLC_WHY_PEER_DELETED, dl->reason);
+		smc_llc_link_failed(run, target, SMC_LLC_WHY_PEER_DELETED, dl->reason);
 }
 
 /* Client: the server does not know the link, AMB-64. */
@@ -288,12 +292,12 @@ static void on_reply_of_server(struct smc_llc_run *run, u8 link,
 		smc_llc_stale(run, link, dl->link_num);
 }
 
-static void ask_delete_all(struct smc_llc_run *run, u8 link, u32 reason, bool is_orderly)
+static void send_delete_all(struct smc_llc_run *run, u8 link, u32 reason, bool is_orderly)
 {
 	struct smc_llc_delete_link *dl;
 
-	dl = &smc_llc_ask_send(run, link, SMC_LLC_DELETE_LINK, false,
-			       SMC_LLC_SENT_DELETE_ALL)->delete_link;
+	dl = &smc_llc_emit_send(run, link, SMC_LLC_DELETE_LINK, false,
+				SMC_LLC_SENT_DELETE_ALL)->delete_link;
 	dl->is_all = true;
 	dl->is_orderly = is_orderly;
 	dl->reason = reason;
@@ -306,7 +310,7 @@ static void on_delete_all(struct smc_llc_run *run, u8 link, const struct smc_llc
 
 	if (smc_llc_is_forming(flow)) {
 		if (flow->params.is_server)
-			ask_delete_all(run, link, dl->reason, dl->is_orderly);
+			send_delete_all(run, link, dl->reason, dl->is_orderly);
 		smc_llc_fail_group(run, SMC_LLC_FAIL_RESET, SMC_LLC_WHY_PEER_DELETED, 0);
 		return;
 	}
@@ -350,12 +354,12 @@ void smc_llc_delete_sent(struct smc_llc_run *run, u8 target)
 {
 	struct smc_llc_flow *flow = run->flow;
 
-	if (flow->link[target].state != SMC_LLC_LINK_AGREED ||
+	if (flow->link[target].state != SMC_LLC_LINK_DELETE_REPLYING ||
 	    flow->phase == SMC_LLC_TERMINATING)
 		return;
 	/* The only link: the group ends next. */
 	if (flow->link[target].notice_link == target) {
-		smc_llc_link_move(&flow->link[target], SMC_LLC_LINK_LOST);
+		smc_llc_link_move(&flow->link[target], SMC_LLC_LINK_FAILED);
 		flow->link[target].is_orderly = false;
 		if (flow->phase == SMC_LLC_UP)
 			flow->end_why = SMC_LLC_WHY_PEER_DELETED;
@@ -377,8 +381,8 @@ void smc_llc_delete_timeout(struct smc_llc_run *run)
 	else if (smc_llc_is_forming(flow))
 		smc_llc_fail_group(run, SMC_LLC_FAIL_RESET, SMC_LLC_WHY_DELETE_LINK_TIMEOUT, 0);
 	else
-		smc_llc_link_lost(run, flow->config_link, SMC_LLC_WHY_DELETE_LINK_TIMEOUT,
-				  SMC_LLC_DELETE_LOST_PATH);
+		smc_llc_link_failed(run, flow->config_link, SMC_LLC_WHY_DELETE_LINK_TIMEOUT,
+				    SMC_LLC_DELETE_LOST_PATH);
 }
 
 /* End the clearing of links whose time limit has passed. */
@@ -416,8 +420,8 @@ void smc_llc_delete_timer(struct smc_llc_run *run)
 					   SMC_LLC_WHY_DELETE_LINK_TIMEOUT, 0);
 			return;
 		}
-		smc_llc_link_lost(run, lnk->notice_link, SMC_LLC_WHY_DELETE_LINK_TIMEOUT,
-				  SMC_LLC_DELETE_LOST_PATH);
+		smc_llc_link_failed(run, lnk->notice_link, SMC_LLC_WHY_DELETE_LINK_TIMEOUT,
+				    SMC_LLC_DELETE_LOST_PATH);
 	}
 }
 
@@ -447,18 +451,17 @@ void smc_llc_delete_settle(struct smc_llc_run *run)
 
 	continue_cleared(run);
 	if (flow->config == SMC_LLC_CONFIG_DELETE_LINK &&
-	    smc_llc_is_dead_end(flow, flow->config_link)) {
+	    smc_llc_is_unusable(flow, flow->config_link)) {
 		lnk = &flow->link[flow->config_target];
 		if (lnk->state == SMC_LLC_LINK_DELETING)
-			smc_llc_link_move(lnk, SMC_LLC_LINK_LOST);
+			smc_llc_link_move(lnk, SMC_LLC_LINK_FAILED);
 		smc_llc_config_done(run);
 	}
 	if (flow->params.is_server)
 		return;
 	/* A lost link never reports whether a reply was sent. */
 	for (i = 0, lnk = flow->link; i < SMC_LLC_LINKS; i++, lnk++)
-		if ((lnk->state == SMC_LLC_LINK_DELETING || lnk->state == SMC_LLC_LINK_AGREED) &&
-		    smc_llc_is_dead_end(flow, lnk->notice_link))
+		if (is_being_deleted(lnk) && smc_llc_is_unusable(flow, lnk->notice_link))
 			destroy_agreed(run, i);
 }
 
@@ -471,7 +474,7 @@ static void report_lost(struct smc_llc_run *run)
 
 	for (i = 0; i < SMC_LLC_LINKS; i++) {
 		lnk = &flow->link[i];
-		if (!smc_llc_is_lost(lnk) || lnk->data == SMC_LLC_DATA_CLEARING ||
+		if (!smc_llc_is_failed(lnk) || lnk->data == SMC_LLC_DATA_CLEARING ||
 		    (lnk->state == SMC_LLC_LINK_REPORTED &&
 		     smc_llc_is_in_use(&flow->link[lnk->notice_link])))
 			continue;
@@ -503,11 +506,11 @@ static void mark_outdated(struct smc_llc_run *run)
 	u8 i = smc_llc_outdated(flow);
 
 	if (i != SMC_LLC_NO_LINK && smc_llc_may_begin(flow) && !smc_llc_is_any_ending(flow) &&
-	    !smc_llc_nr_in(flow, SMC_LLC_LINK_LEAVING))
+	    !smc_llc_nr_in(flow, SMC_LLC_LINK_DELETE_WANTED))
 		mark_leaving(&flow->link[i], true, SMC_LLC_DELETE_PROGRAM, SMC_LLC_WHY_MTU);
 }
 
-/* Client: give up LEAVING links that no exchange needs any more. */
+/* Client: give up links that no exchange needs any more. */
 static void give_up_leaving(struct smc_llc_run *run)
 {
 	struct smc_llc_flow *flow = run->flow;
@@ -516,14 +519,14 @@ static void give_up_leaving(struct smc_llc_run *run)
 
 	for (i = 0; i < SMC_LLC_LINKS; i++) {
 		lnk = &flow->link[i];
-		if (lnk->state != SMC_LLC_LINK_LEAVING || has_exchange(flow, i))
+		if (lnk->state != SMC_LLC_LINK_DELETE_WANTED || has_exchange(flow, i))
 			continue;
 		if (smc_llc_nr_in_use(flow) < 2) {
 			/* LGT-03: it has become the last one. */
 			smc_llc_end_begin(run, i, lnk->reason, lnk->is_orderly, lnk->why);
 			return;
 		}
-		smc_llc_link_move(lnk, SMC_LLC_LINK_LOST);
+		smc_llc_link_move(lnk, SMC_LLC_LINK_FAILED);
 		smc_llc_link_clear(run, i, flow->params.timers.delete_link);
 	}
 }
@@ -537,8 +540,8 @@ static void drop_slow_attempt(struct smc_llc_run *run)
 	struct smc_llc_flow *flow = run->flow;
 
 	if (flow->phase != SMC_LLC_UP || flow->config != SMC_LLC_CONFIG_CREATE ||
-	    (!smc_llc_nr_in(flow, SMC_LLC_LINK_LOST) &&
-	     !smc_llc_nr_in(flow, SMC_LLC_LINK_LEAVING)))
+	    (!smc_llc_nr_in(flow, SMC_LLC_LINK_FAILED) &&
+	     !smc_llc_nr_in(flow, SMC_LLC_LINK_DELETE_WANTED)))
 		return;
 	smc_llc_add_abandon(run);
 	smc_llc_want_link(flow);
@@ -580,7 +583,7 @@ void smc_llc_delete_start_next(struct smc_llc_run *run)
 	drop_slow_attempt(run);
 	if (!smc_llc_may_begin(flow))
 		return;
-	i = smc_llc_link_in(flow, SMC_LLC_LINK_LOST);
+	i = smc_llc_link_in(flow, SMC_LLC_LINK_FAILED);
 	if (i != SMC_LLC_NO_LINK) {
 		if (smc_llc_carrier(flow, i) != SMC_LLC_NO_LINK)
 			begin(run, i);
@@ -588,7 +591,7 @@ void smc_llc_delete_start_next(struct smc_llc_run *run)
 	}
 	if (flow->phase != SMC_LLC_UP)
 		return;
-	i = smc_llc_link_in(flow, SMC_LLC_LINK_LEAVING);
+	i = smc_llc_link_in(flow, SMC_LLC_LINK_DELETE_WANTED);
 	if (i == SMC_LLC_NO_LINK)
 		i = mark_dispensable(flow);
 	if (i != SMC_LLC_NO_LINK)
@@ -606,7 +609,7 @@ void smc_llc_delete_request(struct smc_llc_run *run, const struct smc_llc_event 
 
 	if (lnk->state == SMC_LLC_LINK_FORMING || !ev->terminate.is_orderly ||
 	    smc_llc_is_forming(flow)) {
-		smc_llc_link_lost(run, ev->link, SMC_LLC_WHY_DELETED, ev->terminate.reason);
+		smc_llc_link_failed(run, ev->link, SMC_LLC_WHY_DELETED, ev->terminate.reason);
 	} else if (!smc_llc_is_in_use(lnk) || flow->phase != SMC_LLC_UP) {
 		return;
 	} else if (smc_llc_nr_in_use(flow) < 2 && !smc_llc_add_may_succeed(flow)) {
@@ -628,7 +631,7 @@ void smc_llc_delete_rnic_removed(struct smc_llc_run *run, u8 link)
 	struct smc_llc_link *lnk = &flow->link[link];
 
 	if (flow->phase != SMC_LLC_UP || !smc_llc_is_in_use(lnk) || smc_llc_nr_in_use(flow) > 1) {
-		smc_llc_link_lost(run, link, SMC_LLC_WHY_LINK_BROKEN, SMC_LLC_DELETE_LOST_PATH);
+		smc_llc_link_failed(run, link, SMC_LLC_WHY_LINK_BROKEN, SMC_LLC_DELETE_LOST_PATH);
 	} else if (smc_llc_add_may_succeed(flow)) {
 		mark_leaving(lnk, false, SMC_LLC_DELETE_LOST_PATH, SMC_LLC_WHY_LINK_BROKEN);
 	} else {
@@ -637,19 +640,19 @@ void smc_llc_delete_rnic_removed(struct smc_llc_run *run, u8 link)
 	}
 }
 
-/* True if a link can carry DELETE LINK for all; a departing one can. */
+/* True if a link can carry DELETE LINK for all; one that the client deletes can. */
 static bool is_working(const struct smc_llc_flow *flow, u8 link)
 {
-	return smc_llc_is_in_use(&flow->link[link]) || smc_llc_is_departing(flow, link);
+	return smc_llc_is_in_use(&flow->link[link]) || smc_llc_is_deleting(flow, link);
 }
 
-/* Link for the end of the group, or SMC_LLC_NO_LINK; a departing one is second choice. */
+/* Link for the end of the group; one that the client deletes is second choice. */
 static u8 end_carrier(const struct smc_llc_flow *flow)
 {
 	u8 i, link = smc_llc_carrier(flow, SMC_LLC_NO_LINK);
 
 	for (i = 0; i < SMC_LLC_LINKS && link == SMC_LLC_NO_LINK; i++)
-		if (smc_llc_is_departing(flow, i))
+		if (smc_llc_is_deleting(flow, i))
 			link = i;
 	return link;
 }
@@ -674,11 +677,11 @@ void smc_llc_end_begin(struct smc_llc_run *run, u8 link, u32 reason, bool is_ord
 	smc_llc_config_done(run);
 	smc_llc_stop_timers(flow);
 	flow->config_deadline = smc_llc_after(run, flow->params.timers.terminate);
-	ask_delete_all(run, link, reason, is_orderly);
+	send_delete_all(run, link, reason, is_orderly);
 }
 
 /*
- * No link stays. A departing one that still works announces the end, which saves the server a
+ * No link stays. One that the client deletes announces the end, which saves the server a
  * timeout. RFC 7609 3.5.4; LGT-03, LGT-05.
  */
 void smc_llc_end_over(struct smc_llc_run *run)

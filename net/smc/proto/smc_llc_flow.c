@@ -6,9 +6,9 @@
  *
  * Exchanges: a link group has at most one exchange that changes its links (config), one RKEY
  * exchange of this side (own) and one of the peer (remote). Only the two RKEY directions may
- * overlap (RFC 7609 3.5.5.3). A request at the wrong time becomes pending: a link marked LOST
- * or LEAVING, next_add, a DELETE RKEY put off. After each event settle() ends exchanges that
- * lost their link and starts pending ones, the most important first.
+ * overlap (RFC 7609 3.5.5.3). A request at the wrong time becomes pending: a link marked
+ * FAILED or DELETE_WANTED, next_add, a DELETE RKEY put off. After each event settle() ends
+ * exchanges that lost their link and starts pending ones, the most important first.
  *
  * Links: the group has one link until the owner has reported its RNICs. The server must offer a
  * second link even then, and withdraws it if the peer accepts; a client declines the offer.
@@ -86,12 +86,12 @@ static void group_up(struct smc_llc_run *run)
 	for (i = 0; i < SMC_LLC_LINKS; i++)
 		if (smc_llc_is_in_use(&flow->link[i]))
 			smc_llc_link_up(run, i);
-	smc_llc_ask(run, SMC_LLC_ACT_GROUP_UP, 0);
+	smc_llc_emit(run, SMC_LLC_ACT_GROUP_UP, 0);
 }
 
 static void commit_dialect(struct smc_llc_run *run)
 {
-	struct smc_llc_action *act = smc_llc_ask(run, SMC_LLC_ACT_COMMIT_DIALECT, 0);
+	struct smc_llc_action *act = smc_llc_emit(run, SMC_LLC_ACT_COMMIT_DIALECT, 0);
 
 	act->dialect = run->flow->dialect;
 	act->has_imm = run->flow->has_imm;
@@ -145,7 +145,7 @@ static void on_start(struct smc_llc_run *run, const struct smc_llc_start *start)
 	lnk->peer = start->peer;
 	if (flow->params.is_server) {
 		flow->phase = SMC_LLC_PREPARING;
-		smc_llc_ask(run, SMC_LLC_ACT_PREPARE_LINK, 0)->end = lnk->peer;
+		smc_llc_emit(run, SMC_LLC_ACT_PREPARE_LINK, 0)->end = lnk->peer;
 	} else {
 		flow->phase = SMC_LLC_WAIT_CONFIRM_LINK;
 		flow->config_deadline = smc_llc_after(run, flow->params.timers.confirm_link);
@@ -228,7 +228,7 @@ static void on_first_confirm_request(struct smc_llc_run *run,
 	negotiate(flow, cl);
 	flow->phase = SMC_LLC_PREPARING;
 	flow->config_deadline = SMC_LLC_NO_DEADLINE;
-	smc_llc_ask(run, SMC_LLC_ACT_PREPARE_LINK, 0)->end = flow->link[0].peer;
+	smc_llc_emit(run, SMC_LLC_ACT_PREPARE_LINK, 0)->end = flow->link[0].peer;
 }
 
 static void on_first_confirm_reply(struct smc_llc_run *run,
@@ -284,16 +284,16 @@ static void on_test_link(struct smc_llc_run *run, u8 link, const struct smc_llc_
 	}
 	if (memcmp(lnk->probe, msg->test_link.user_data, sizeof(lnk->probe))) {
 		/* ERR-52 */
-		smc_llc_link_lost(run, link, SMC_LLC_WHY_TEST_LINK_DATA,
-				  SMC_LLC_DELETE_PROTOCOL);
+		smc_llc_link_failed(run, link, SMC_LLC_WHY_TEST_LINK_DATA,
+				    SMC_LLC_DELETE_PROTOCOL);
 		return;
 	}
 	lnk->nr_unanswered--;
 	if (lnk->tries)
 		smc_llc_arm_probe(run, link);
-	if (lnk->is_asked && !lnk->nr_unanswered) {
-		lnk->is_asked = false;
-		smc_llc_ask(run, SMC_LLC_ACT_ROUND_TRIP, link);
+	if (lnk->wants_round_trip && !lnk->nr_unanswered) {
+		lnk->wants_round_trip = false;
+		smc_llc_emit(run, SMC_LLC_ACT_ROUND_TRIP, link);
 	}
 	if (!lnk->nr_unanswered)
 		smc_llc_link_cleared(run, link);
@@ -317,7 +317,7 @@ static void on_req_round_trip(struct smc_llc_run *run, const struct smc_llc_even
 
 	if (run->flow->phase != SMC_LLC_UP || !smc_llc_is_in_use(lnk))
 		return;
-	lnk->is_asked = true;
+	lnk->wants_round_trip = true;
 	begin_probe(run, ev->link, ev->timer.user_data);
 }
 
@@ -328,13 +328,13 @@ static void on_req_round_trip(struct smc_llc_run *run, const struct smc_llc_even
 static bool is_relevant(const struct smc_llc_flow *flow, u8 link, const struct smc_llc_msg *msg)
 {
 	switch (flow->link[link].state) {
-	case SMC_LLC_LINK_LOST:
+	case SMC_LLC_LINK_FAILED:
 	case SMC_LLC_LINK_REPORTED:
-		return smc_llc_is_departing(flow, link) ||
+		return smc_llc_is_deleting(flow, link) ||
 		       (msg->type == SMC_LLC_DELETE_LINK && !msg->is_reply &&
 			(flow->params.is_server || msg->delete_link.is_all));
 	case SMC_LLC_LINK_DELETING:
-	case SMC_LLC_LINK_AGREED:
+	case SMC_LLC_LINK_DELETE_REPLYING:
 		return msg->type == SMC_LLC_DELETE_LINK || msg->type == SMC_LLC_CONFIRM_RKEY ||
 		       msg->type == SMC_LLC_CONFIRM_RKEY_CONT ||
 		       msg->type == SMC_LLC_DELETE_RKEY ||
@@ -348,7 +348,7 @@ static bool is_relevant(const struct smc_llc_flow *flow, u8 link, const struct s
 /* What arrives before a link is connected is not from the peer. */
 static bool is_connected(const struct smc_llc_flow *flow, u8 link)
 {
-	return !flow->link[link].is_spare || flow->config == SMC_LLC_CONFIG_CONFIRM;
+	return !flow->link[link].is_unconfirmed || flow->config == SMC_LLC_CONFIG_CONFIRM;
 }
 
 static void on_msg(struct smc_llc_run *run, u8 link, const struct smc_llc_msg *msg)
@@ -359,7 +359,7 @@ static void on_msg(struct smc_llc_run *run, u8 link, const struct smc_llc_msg *m
 		return;
 	if (flow->phase == SMC_LLC_TERMINATING && msg->type != SMC_LLC_DELETE_LINK)
 		return;
-	if (flow->link[link].is_spare && msg->type != SMC_LLC_CONFIRM_LINK) {
+	if (flow->link[link].is_unconfirmed && msg->type != SMC_LLC_CONFIRM_LINK) {
 		if (is_connected(flow, link))
 			smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
 		return;
@@ -405,9 +405,9 @@ static void on_send_failed(struct smc_llc_run *run, u8 link, enum smc_llc_sent s
 
 	/* A failed send is handled like its timeout, ERR-19. */
 	if (!is_first(flow, link))
-		smc_llc_link_lost(run, link, sent == SMC_LLC_SENT_CONFIRM_LINK ?
-				  SMC_LLC_WHY_CONFIRM_LINK_SEND : SMC_LLC_WHY_SEND_FAILED,
-				  SMC_LLC_DELETE_LOST_PATH);
+		smc_llc_link_failed(run, link, sent == SMC_LLC_SENT_CONFIRM_LINK ?
+				    SMC_LLC_WHY_CONFIRM_LINK_SEND : SMC_LLC_WHY_SEND_FAILED,
+				    SMC_LLC_DELETE_LOST_PATH);
 	else if (sent == SMC_LLC_SENT_CONFIRM_LINK)
 		/* ERR-21, ERR-22 */
 		smc_llc_fail_local(run, SMC_LLC_WHY_CONFIRM_LINK_SEND, SMC_DECLINE_TIMEOUT_CL);
@@ -534,7 +534,7 @@ static void config_timeout(struct smc_llc_run *run)
 		smc_llc_terminate(run, flow->end_why);
 	else if (flow->phase == SMC_LLC_TERMINATING)
 		/* ERR-36 */
-		smc_llc_link_lost(run, flow->end_link, flow->end_why, 0);
+		smc_llc_link_failed(run, flow->end_link, flow->end_why, 0);
 	else if (smc_llc_is_adding(flow))
 		smc_llc_add_timeout(run);
 	else if (flow->config == SMC_LLC_CONFIG_DELETE_LINK)
@@ -558,8 +558,8 @@ static void probe_timeout(struct smc_llc_run *run, const struct smc_llc_event *e
 	if (lnk->tries && lnk->tries < flow->params.test_link_tries)
 		send_probe(run, ev->link);
 	else if (lnk->tries)
-		smc_llc_link_lost(run, ev->link, SMC_LLC_WHY_TEST_LINK_TIMEOUT,
-				  SMC_LLC_DELETE_LOST_PATH);
+		smc_llc_link_failed(run, ev->link, SMC_LLC_WHY_TEST_LINK_TIMEOUT,
+				    SMC_LLC_DELETE_LOST_PATH);
 	else if (ev->timer.last_rx + idle > run->now)
 		lnk->deadline = ev->timer.last_rx + idle;
 	else
@@ -604,7 +604,8 @@ static bool is_over(const struct smc_llc_flow *flow)
 		return false;
 	/* The client's reply about its only link is sent first. */
 	for (i = 0; i < SMC_LLC_LINKS; i++)
-		if (flow->link[i].state == SMC_LLC_LINK_AGREED && flow->link[i].notice_link == i)
+		if (flow->link[i].state == SMC_LLC_LINK_DELETE_REPLYING &&
+		    flow->link[i].notice_link == i)
 			return false;
 	return true;
 }
@@ -618,7 +619,7 @@ static void retire_lost(struct smc_llc_run *run)
 	if (!smc_llc_nr_in_use(flow))
 		return;
 	for (i = 0; i < SMC_LLC_LINKS; i++)
-		if (smc_llc_is_lost(&flow->link[i]))
+		if (smc_llc_is_failed(&flow->link[i]))
 			smc_llc_link_retire(run, i);
 }
 
@@ -643,7 +644,7 @@ static void settle_once(struct smc_llc_run *run)
 	smc_llc_keys_resume(run);
 	smc_llc_delete_start_next(run);
 	if (flow->phase == SMC_LLC_SECOND_LINK && flow->config == SMC_LLC_CONFIG_NONE &&
-	    !smc_llc_nr_in(flow, SMC_LLC_LINK_LOST) &&
+	    !smc_llc_nr_in(flow, SMC_LLC_LINK_FAILED) &&
 	    !smc_llc_nr_in(flow, SMC_LLC_LINK_REPORTED))
 		group_up(run);
 	smc_llc_add_start_next(run);
@@ -723,8 +724,8 @@ static void dispatch(struct smc_llc_run *run, const struct smc_llc_event *ev)
 		smc_llc_keys_deleted(run, ev->error_mask, ev->nr_unknown);
 		break;
 	case SMC_LLC_EV_LINK_BROKEN:
-		smc_llc_link_lost(run, ev->link, ev->ok ? SMC_LLC_WHY_PATH :
-				  SMC_LLC_WHY_LINK_BROKEN, SMC_LLC_DELETE_LOST_PATH);
+		smc_llc_link_failed(run, ev->link, ev->ok ? SMC_LLC_WHY_PATH :
+				    SMC_LLC_WHY_LINK_BROKEN, SMC_LLC_DELETE_LOST_PATH);
 		break;
 	case SMC_LLC_EV_LINK_GOING:
 		smc_llc_delete_rnic_removed(run, ev->link);
@@ -798,7 +799,7 @@ void smc_llc_flow_init(struct smc_llc_flow *flow, const struct smc_llc_params *p
 	flow->max_links = flow->params.max_links;
 	flow->phase = SMC_LLC_IDLE;
 	set_dialect(flow, SMC_DIALECT_RFC);
-	flow->asked_link = SMC_LLC_NO_LINK;
+	flow->req_link = SMC_LLC_NO_LINK;
 	flow->config_deadline = SMC_LLC_NO_DEADLINE;
 	smc_llc_stop_timers(flow);
 }

@@ -17,7 +17,7 @@
 enum smc_llc_flow_limit {
 	SMC_LLC_LINKS		= 9,	/* eight and an asymmetric one, AMB-61 */
 	SMC_LLC_RNICS		= 8,	/* local RNICs that a group uses */
-	SMC_LLC_ASKED_GIDS	= 6,	/* in one REQ ADD LINK, a short message */
+	SMC_LLC_REQ_GIDS	= 6,	/* in one REQ ADD LINK, a short message */
 	SMC_LLC_ACTIONS		= 32,	/* most actions of one event */
 	SMC_LLC_MAX_LINKS_MIN	= 2,	/* MAXL-02 */
 	SMC_LLC_MAX_LINKS_MAX	= 8,	/* MAXL-01 */
@@ -151,11 +151,11 @@ enum smc_llc_link_state {
 	SMC_LLC_LINK_FREE,
 	SMC_LLC_LINK_FORMING,		/* carries only CONFIRM LINK */
 	SMC_LLC_LINK_ACTIVE,
-	SMC_LLC_LINK_LEAVING,		/* in use like ACTIVE until its deletion can begin */
-	SMC_LLC_LINK_LOST,		/* lost or given up; the peer has yet to agree */
+	SMC_LLC_LINK_DELETE_WANTED,	/* in use like ACTIVE until its deletion can begin */
+	SMC_LLC_LINK_FAILED,		/* lost or given up; the peer has yet to agree */
 	SMC_LLC_LINK_REPORTED,		/* client: lost, and the server is asked to delete it */
 	SMC_LLC_LINK_DELETING,		/* its DELETE LINK exchange is under way */
-	SMC_LLC_LINK_AGREED,		/* client: deleting, and the reply is being sent */
+	SMC_LLC_LINK_DELETE_REPLYING,	/* client: deleting, and the reply is being sent */
 	SMC_LLC_LINK_GOING,		/* until LINK_DESTROYED */
 	SMC_LLC_LINK_NR_STATES
 };
@@ -390,11 +390,11 @@ struct smc_llc_link {
 	enum smc_llc_link_state state;
 	u8 num;			/* link number; 0 at a client before CONFIRM LINK */
 	u32 age;		/* links added before this one */
-	bool is_spare;		/* being added, not yet confirmed */
+	bool is_unconfirmed;		/* being added, not yet confirmed */
 	bool is_bare;		/* server: only offered, withdrawn on acceptance */
 	enum smc_llc_data data;	/* CLEARING ends at @deadline */
 	u64 up_since;		/* time of LINK_UP, in ms */
-	bool is_orderly;	/* O flag of DELETE LINK, valid from LEAVING on; the link works */
+	bool is_orderly;	/* O flag of DELETE LINK, from DELETE_WANTED on; the link works */
 	u64 notice_end;		/* client: when REPORTED ends in any case, in ms */
 	u8 notice_link;		/* client: link of the report, or of the DELETE LINK reply */
 	u32 reason;		/* for DELETE LINK, enum smc_llc_delete_link_reason */
@@ -403,7 +403,7 @@ struct smc_llc_link {
 	/* sends of the current probe; 0: none, at @deadline one may be due */
 	u8 tries;
 	u8 nr_unanswered;	/* TEST LINK replies with @probe that may still arrive */
-	bool is_asked;		/* ROUND_TRIP is due when @nr_unanswered drops to 0 */
+	bool wants_round_trip;		/* ROUND_TRIP is due when @nr_unanswered drops to 0 */
 	u8 probe[SMC_LLC_USER_DATA_LEN];	/* user data of the TEST LINK */
 	u32 local_uid;
 	u32 peer_uid;
@@ -414,13 +414,13 @@ struct smc_llc_link {
 /* True if a link carries data and exchanges. */
 static inline bool smc_llc_is_in_use(const struct smc_llc_link *lnk)
 {
-	return lnk->state == SMC_LLC_LINK_ACTIVE || lnk->state == SMC_LLC_LINK_LEAVING;
+	return lnk->state == SMC_LLC_LINK_ACTIVE || lnk->state == SMC_LLC_LINK_DELETE_WANTED;
 }
 
 /* True if a link ends and its DELETE LINK exchange has not begun. */
-static inline bool smc_llc_is_lost(const struct smc_llc_link *lnk)
+static inline bool smc_llc_is_failed(const struct smc_llc_link *lnk)
 {
-	return lnk->state == SMC_LLC_LINK_LOST || lnk->state == SMC_LLC_LINK_REPORTED;
+	return lnk->state == SMC_LLC_LINK_FAILED || lnk->state == SMC_LLC_LINK_REPORTED;
 }
 
 /*
@@ -507,7 +507,7 @@ struct smc_llc_flow {
 	u8 last_num;			/* last link number assigned, LID-03 */
 	u32 next_age;			/* links added so far */
 	/* bit map of deleted link numbers; late messages about them are no error */
-	u8 gone[256 / 8];
+	u8 deleted_map[256 / 8];
 	struct smc_llc_link link[SMC_LLC_LINKS];
 
 	enum smc_llc_config config;
@@ -519,7 +519,7 @@ struct smc_llc_flow {
 	/* restarts when a lasting link ends or the RNICs are reported */
 	struct smc_llc_candidate candidate[SMC_LLC_RNICS];
 	/* server: link of the REQ ADD LINK to answer by ADD LINK or a refusal, or SMC_LLC_LINKS */
-	u8 asked_link;
+	u8 req_link;
 	/*
 	 * when a server tries for a further link or a client requests one, in ms; 0: as soon as
 	 * exchanges allow it

@@ -32,7 +32,7 @@ static struct smc_llc_msg *send_reply(struct smc_llc_run *run, u8 link,
 {
 	struct smc_llc_msg *reply;
 
-	reply = smc_llc_ask_send(run, link, msg->type, true, SMC_LLC_SENT_OTHER);
+	reply = smc_llc_emit_send(run, link, msg->type, true, SMC_LLC_SENT_OTHER);
 	*reply = *msg;
 	reply->is_reply = true;
 	return reply;
@@ -68,14 +68,14 @@ static enum collected collect(struct smc_llc_flow *flow, const struct smc_llc_rt
 	for (i = 0; i < count; i++) {
 		link = smc_llc_link_by_num(flow, rtoken[i].link_num);
 		if (link == SMC_LLC_NO_LINK) {
-			if (!smc_llc_is_gone(flow, rtoken[i].link_num))
+			if (!smc_llc_is_deleted(flow, rtoken[i].link_num))
 				return NAMED_NONE;
 			continue;
 		}
 		if (has_link(keys, link))
 			return NAMED_TWICE;
 		/* Not yet offered, or never in use. */
-		if (flow->link[link].is_spare &&
+		if (flow->link[link].is_unconfirmed &&
 		    (flow->link[link].state != SMC_LLC_LINK_FORMING ||
 		     flow->config == SMC_LLC_CONFIG_CREATE))
 			continue;
@@ -98,14 +98,14 @@ static void store(struct smc_llc_run *run)
 	for (i = 0; i < SMC_LLC_LINKS; i++)
 		if (flow->link[i].state == SMC_LLC_LINK_ACTIVE &&
 		    !has_link(&flow->remote.keys, i))
-			smc_llc_link_lost(run, i, SMC_LLC_WHY_RKEY_MISSING,
-					  SMC_LLC_DELETE_PROTOCOL);
+			smc_llc_link_failed(run, i, SMC_LLC_WHY_RKEY_MISSING,
+					    SMC_LLC_DELETE_PROTOCOL);
 	/* First contact ended with its only link. */
 	if (flow->phase == SMC_LLC_DEAD)
 		return;
 	flow->remote.state = SMC_LLC_REMOTE_CONFIRM_RKEY;
 	flow->remote.deadline = SMC_LLC_NO_DEADLINE;
-	smc_llc_ask(run, SMC_LLC_ACT_STORE_RTOKEN, flow->remote.link)->rkeys =
+	smc_llc_emit(run, SMC_LLC_ACT_STORE_RTOKEN, flow->remote.link)->rkeys =
 		&flow->remote.keys;
 }
 
@@ -220,7 +220,7 @@ static void begin_delete(struct smc_llc_run *run, u8 link, const struct smc_llc_
 	remote->state = SMC_LLC_REMOTE_DELETE_RKEY;
 	remote->link = link;
 	remote->msg = *msg;
-	smc_llc_ask(run, SMC_LLC_ACT_DELETE_RTOKENS, link)->msg = *msg;
+	smc_llc_emit(run, SMC_LLC_ACT_DELETE_RTOKENS, link)->msg = *msg;
 }
 
 static void on_delete_request(struct smc_llc_run *run, u8 link, const struct smc_llc_msg *msg)
@@ -236,7 +236,7 @@ static void on_delete_request(struct smc_llc_run *run, u8 link, const struct smc
 	/* the peer restarted here the exchange that was put off on another link */
 	remote->is_put_off = false;
 	if (msg->delete_rkey.is_long)
-		smc_llc_ask(run, SMC_LLC_ACT_KEEP_RKEYS, link);
+		smc_llc_emit(run, SMC_LLC_ACT_KEEP_RKEYS, link);
 	if (is_refused(run->flow) || remote->state != SMC_LLC_REMOTE_NONE) {
 		/* DELETE RKEY cannot be refused: it waits, AMB-21. */
 		remote->is_put_off = true;
@@ -256,7 +256,7 @@ static struct smc_llc_msg *end_remote(struct smc_llc_run *run, enum smc_llc_remo
 		return NULL;
 	remote->state = SMC_LLC_REMOTE_NONE;
 	remote->nr_restarts = 0;
-	if (smc_llc_is_dead_end(run->flow, remote->link))
+	if (smc_llc_is_unusable(run->flow, remote->link))
 		return NULL;
 	return send_reply(run, remote->link, &remote->msg);
 }
@@ -301,8 +301,8 @@ static void send_confirm(struct smc_llc_run *run)
 	u8 room;
 
 	if (!own->next) {
-		msg = smc_llc_ask_send(run, own->link, SMC_LLC_CONFIRM_RKEY, false,
-				       SMC_LLC_SENT_OTHER);
+		msg = smc_llc_emit_send(run, own->link, SMC_LLC_CONFIRM_RKEY, false,
+					SMC_LLC_SENT_OTHER);
 		msg->confirm_rkey.nr_rtokens = left;
 		msg->confirm_rkey.here.rkey = rtoken[0].rkey;
 		msg->confirm_rkey.here.vaddr = rtoken[0].vaddr;
@@ -310,8 +310,8 @@ static void send_confirm(struct smc_llc_run *run)
 		room = SMC_LLC_RKEY_SPECS;
 		own->next = 1;
 	} else {
-		msg = smc_llc_ask_send(run, own->link, SMC_LLC_CONFIRM_RKEY_CONT, false,
-				       SMC_LLC_SENT_OTHER);
+		msg = smc_llc_emit_send(run, own->link, SMC_LLC_CONFIRM_RKEY_CONT, false,
+					SMC_LLC_SENT_OTHER);
 		msg->confirm_rkey_cont.nr_left = left;
 		other = msg->confirm_rkey_cont.other;
 		room = SMC_LLC_RKEY_CONT_SPECS;
@@ -419,7 +419,7 @@ void smc_llc_keys_msg(struct smc_llc_run *run, u8 link, const struct smc_llc_msg
 bool smc_llc_flow_may_request(const struct smc_llc_flow *flow, u64 now)
 {
 	return flow->phase == SMC_LLC_UP && flow->config == SMC_LLC_CONFIG_NONE &&
-	       !smc_llc_is_any_ending(flow) && !smc_llc_nr_in(flow, SMC_LLC_LINK_LEAVING) &&
+	       !smc_llc_is_any_ending(flow) && !smc_llc_nr_in(flow, SMC_LLC_LINK_DELETE_WANTED) &&
 	       flow->add_pause == SMC_LLC_NO_DEADLINE && !flow->own.is_busy &&
 	       now >= flow->own.hold;
 }
@@ -462,7 +462,7 @@ void smc_llc_keys_request(struct smc_llc_run *run, const struct smc_llc_event *e
 
 	rc = check_request(run->flow, &ev->rkey, run->now);
 	if (rc) {
-		act = smc_llc_ask(run, SMC_LLC_ACT_RKEY_DONE, 0);
+		act = smc_llc_emit(run, SMC_LLC_ACT_RKEY_DONE, 0);
 		act->cookie = ev->cookie;
 		act->result = rc;
 		return;
@@ -480,7 +480,7 @@ void smc_llc_keys_request(struct smc_llc_run *run, const struct smc_llc_event *e
 		send_confirm(run);
 		return;
 	}
-	msg = smc_llc_ask_send(run, own->link, SMC_LLC_DELETE_RKEY, false, SMC_LLC_SENT_OTHER);
+	msg = smc_llc_emit_send(run, own->link, SMC_LLC_DELETE_RKEY, false, SMC_LLC_SENT_OTHER);
 	msg->delete_rkey.count = own->keys.count;
 	for (i = 0; i < own->keys.count; i++)
 		msg->delete_rkey.rkey[i] = own->keys.rtoken[i].rkey;
@@ -510,13 +510,13 @@ void smc_llc_keys_timer(struct smc_llc_run *run)
 		if (flow->own.keys.is_delete && flow->config != SMC_LLC_CONFIG_NONE)
 			smc_llc_keys_wait(run);
 		else
-			smc_llc_link_lost(run, flow->own.link, SMC_LLC_WHY_RKEY_TIMEOUT,
-					  SMC_LLC_DELETE_LOST_PATH);
+			smc_llc_link_failed(run, flow->own.link, SMC_LLC_WHY_RKEY_TIMEOUT,
+					    SMC_LLC_DELETE_LOST_PATH);
 	}
 	if (run->now >= flow->remote.deadline) {
 		flow->remote.deadline = SMC_LLC_NO_DEADLINE;
-		smc_llc_link_lost(run, flow->remote.link, SMC_LLC_WHY_RKEY_TIMEOUT,
-				  SMC_LLC_DELETE_LOST_PATH);
+		smc_llc_link_failed(run, flow->remote.link, SMC_LLC_WHY_RKEY_TIMEOUT,
+				    SMC_LLC_DELETE_LOST_PATH);
 	}
 }
 
@@ -529,14 +529,14 @@ void smc_llc_keys_settle(struct smc_llc_run *run)
 	struct smc_llc_flow *flow = run->flow;
 	struct smc_llc_remote_rkey *remote = &flow->remote;
 
-	if (flow->own.is_busy && smc_llc_is_dead_end(flow, flow->own.link))
+	if (flow->own.is_busy && smc_llc_is_unusable(flow, flow->own.link))
 		smc_llc_rkey_done(run, -EAGAIN);
 	if (remote->state == SMC_LLC_REMOTE_CONFIRM_CONT &&
-	    smc_llc_is_dead_end(flow, remote->link)) {
+	    smc_llc_is_unusable(flow, remote->link)) {
 		remote->state = SMC_LLC_REMOTE_NONE;
 		remote->deadline = SMC_LLC_NO_DEADLINE;
 	}
-	if (smc_llc_is_dead_end(flow, remote->put_off_link))
+	if (smc_llc_is_unusable(flow, remote->put_off_link))
 		remote->is_put_off = false;
 }
 

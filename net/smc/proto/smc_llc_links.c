@@ -102,7 +102,7 @@ unsigned int smc_llc_nr_in(const struct smc_llc_flow *flow, enum smc_llc_link_st
 unsigned int smc_llc_nr_in_use(const struct smc_llc_flow *flow)
 {
 	return smc_llc_nr_in(flow, SMC_LLC_LINK_ACTIVE) +
-	       smc_llc_nr_in(flow, SMC_LLC_LINK_LEAVING);
+	       smc_llc_nr_in(flow, SMC_LLC_LINK_DELETE_WANTED);
 }
 
 /* The links that are subject to the limit. LG-15, MAXL-09, MAXL-10. */
@@ -434,17 +434,17 @@ bool smc_llc_set_rnics(struct smc_llc_flow *flow, const struct smc_llc_rnics *rn
 }
 
 /* True if both sides have deleted the link of this number, until another link gets it. */
-bool smc_llc_is_gone(const struct smc_llc_flow *flow, u8 num)
+bool smc_llc_is_deleted(const struct smc_llc_flow *flow, u8 num)
 {
-	return flow->gone[num / 8] & BIT(num % 8);
+	return flow->deleted_map[num / 8] & BIT(num % 8);
 }
 
-void smc_llc_set_gone(struct smc_llc_flow *flow, u8 num, bool is_gone)
+void smc_llc_set_deleted(struct smc_llc_flow *flow, u8 num, bool is_gone)
 {
 	if (is_gone)
-		flow->gone[num / 8] |= BIT(num % 8);
+		flow->deleted_map[num / 8] |= BIT(num % 8);
 	else
-		flow->gone[num / 8] &= ~BIT(num % 8);
+		flow->deleted_map[num / 8] &= ~BIT(num % 8);
 }
 
 /* RFC 7609 2.2.2, A.3.1; MAXL-01 to MAXL-07, AMB-26. */
@@ -474,7 +474,7 @@ u8 smc_llc_next_link_num(const struct smc_llc_flow *flow)
  * smc_llc_flow_gids() - get the GIDs for REQ ADD LINK
  * @flow: LLC machine of a client
  * @first: the RNIC that wants a link
- * @gid: receives up to SMC_LLC_ASKED_GIDS entries, that of @first first
+ * @gid: receives up to SMC_LLC_REQ_GIDS entries, that of @first first
  *
  * Context: Any context. The caller serialises.
  * Return: number of GIDs, at least 1.
@@ -485,7 +485,7 @@ u8 smc_llc_flow_gids(const struct smc_llc_flow *flow, const struct smc_llc_end *
 	u8 i, nr = 1;
 
 	memcpy(gid[0], first->gid, SMC_GID_LEN);
-	for (i = 0; i < flow->rnics.count && nr < SMC_LLC_ASKED_GIDS; i++)
+	for (i = 0; i < flow->rnics.count && nr < SMC_LLC_REQ_GIDS; i++)
 		if (memcmp(flow->rnics.rnic[i].gid, first->gid, SMC_GID_LEN))
 			memcpy(gid[nr++], flow->rnics.rnic[i].gid, SMC_GID_LEN);
 	return nr;

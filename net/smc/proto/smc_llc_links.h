@@ -25,7 +25,7 @@ void smc_llc_count_offer(struct smc_llc_flow *flow, const struct smc_llc_end *en
 void smc_llc_offer_linked(struct smc_llc_flow *flow, const struct smc_llc_end *end);
 void smc_llc_readmit_candidates(struct smc_llc_flow *flow);
 bool smc_llc_set_rnics(struct smc_llc_flow *flow, const struct smc_llc_rnics *rnics);
-bool smc_llc_is_gone(const struct smc_llc_flow *flow, u8 num);
-void smc_llc_set_gone(struct smc_llc_flow *flow, u8 num, bool is_gone);
+bool smc_llc_is_deleted(const struct smc_llc_flow *flow, u8 num);
+void smc_llc_set_deleted(struct smc_llc_flow *flow, u8 num, bool is_gone);
 
 #endif /* _SMC_LLC_LINKS_H */

@@ -14,8 +14,8 @@
 #include "proto/smc_llc_run.h"
 
 /* Returns the action, all other members zero. */
-struct smc_llc_action *smc_llc_ask(struct smc_llc_run *run, enum smc_llc_action_type type,
-				   u8 link)
+struct smc_llc_action *smc_llc_emit(struct smc_llc_run *run, enum smc_llc_action_type type,
+				    u8 link)
 {
 	struct smc_llc_action *act;
 
@@ -29,10 +29,10 @@ struct smc_llc_action *smc_llc_ask(struct smc_llc_run *run, enum smc_llc_action_
 }
 
 /* Returns the message, all other members zero. SMC_LLC_EV_SENT returns @cookie. */
-struct smc_llc_msg *smc_llc_ask_send(struct smc_llc_run *run, u8 link, u8 type, bool is_reply,
-				     u64 cookie)
+struct smc_llc_msg *smc_llc_emit_send(struct smc_llc_run *run, u8 link, u8 type, bool is_reply,
+				      u64 cookie)
 {
-	struct smc_llc_action *act = smc_llc_ask(run, SMC_LLC_ACT_SEND, link);
+	struct smc_llc_action *act = smc_llc_emit(run, SMC_LLC_ACT_SEND, link);
 
 	act->cookie = cookie;
 	act->msg.type = type;
@@ -65,19 +65,19 @@ bool smc_llc_is_confirmed(const struct smc_llc_flow *flow)
  * Client: true for a working link that this side gives up. The server may not know yet, and its
  * current exchange there comes first (SER-08, SER-19).
  */
-bool smc_llc_is_departing(const struct smc_llc_flow *flow, u8 link)
+bool smc_llc_is_deleting(const struct smc_llc_flow *flow, u8 link)
 {
-	return !flow->params.is_server && smc_llc_is_lost(&flow->link[link]) &&
+	return !flow->params.is_server && smc_llc_is_failed(&flow->link[link]) &&
 	       flow->link[link].is_orderly;
 }
 
 /* True if an exchange on this link cannot go on. */
-bool smc_llc_is_dead_end(const struct smc_llc_flow *flow, u8 link)
+bool smc_llc_is_unusable(const struct smc_llc_flow *flow, u8 link)
 {
 	const struct smc_llc_link *lnk = &flow->link[link];
 
 	return lnk->state == SMC_LLC_LINK_FREE || lnk->state == SMC_LLC_LINK_GOING ||
-	       (smc_llc_is_lost(lnk) && !smc_llc_is_departing(flow, link));
+	       (smc_llc_is_failed(lnk) && !smc_llc_is_deleting(flow, link));
 }
 
 /* True if no exchange excludes one that changes the links. RFC 7609 3.5.5.3; SER-02, SER-05. */
@@ -93,8 +93,8 @@ bool smc_llc_is_any_ending(const struct smc_llc_flow *flow)
 	u8 i;
 
 	for (i = 0; i < SMC_LLC_LINKS; i++)
-		if (flow->link[i].state >= SMC_LLC_LINK_LOST &&
-		    flow->link[i].state <= SMC_LLC_LINK_AGREED)
+		if (flow->link[i].state >= SMC_LLC_LINK_FAILED &&
+		    flow->link[i].state <= SMC_LLC_LINK_DELETE_REPLYING)
 			return true;
 	return false;
 }
@@ -127,7 +127,7 @@ bool smc_llc_has_ended(const struct smc_llc_flow *flow, u8 num)
 	u8 link = smc_llc_link_by_num(flow, num);
 
 	if (link == SMC_LLC_NO_LINK)
-		return smc_llc_is_gone(flow, num);
+		return smc_llc_is_deleted(flow, num);
 	return flow->link[link].state != SMC_LLC_LINK_FORMING &&
 	       !smc_llc_is_in_use(&flow->link[link]);
 }
@@ -140,7 +140,7 @@ bool smc_llc_has_ended(const struct smc_llc_flow *flow, u8 num)
 void smc_llc_stale(struct smc_llc_run *run, u8 link, u8 num)
 {
 	if (smc_llc_has_ended(run->flow, num))
-		smc_llc_ask(run, SMC_LLC_ACT_STALE, link);
+		smc_llc_emit(run, SMC_LLC_ACT_STALE, link);
 	else
 		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
 }
@@ -155,7 +155,7 @@ u8 smc_llc_carrier(const struct smc_llc_flow *flow, u8 except)
 			continue;
 		if (flow->link[i].state == SMC_LLC_LINK_ACTIVE)
 			return i;
-		if (flow->link[i].state == SMC_LLC_LINK_LEAVING)
+		if (flow->link[i].state == SMC_LLC_LINK_DELETE_WANTED)
 			second = i;
 	}
 	return second;
@@ -169,19 +169,19 @@ bool smc_llc_end_equals(const struct smc_llc_end *a, const struct smc_llc_end *b
 /* Bit n of entry m: state n may follow state m. The end of the group frees all. */
 static const u16 llc_link_moves[SMC_LLC_LINK_NR_STATES] = {
 	[SMC_LLC_LINK_FREE]	= BIT(SMC_LLC_LINK_FORMING),
-	[SMC_LLC_LINK_FORMING]	= BIT(SMC_LLC_LINK_ACTIVE) | BIT(SMC_LLC_LINK_LOST) |
+	[SMC_LLC_LINK_FORMING]	= BIT(SMC_LLC_LINK_ACTIVE) | BIT(SMC_LLC_LINK_FAILED) |
 				  BIT(SMC_LLC_LINK_GOING) | BIT(SMC_LLC_LINK_FREE),
-	[SMC_LLC_LINK_ACTIVE]	= BIT(SMC_LLC_LINK_LEAVING) | BIT(SMC_LLC_LINK_LOST) |
+	[SMC_LLC_LINK_ACTIVE]	= BIT(SMC_LLC_LINK_DELETE_WANTED) | BIT(SMC_LLC_LINK_FAILED) |
 				  BIT(SMC_LLC_LINK_DELETING) | BIT(SMC_LLC_LINK_FREE),
-	[SMC_LLC_LINK_LEAVING]	= BIT(SMC_LLC_LINK_LOST) | BIT(SMC_LLC_LINK_DELETING) |
+	[SMC_LLC_LINK_DELETE_WANTED]	= BIT(SMC_LLC_LINK_FAILED) | BIT(SMC_LLC_LINK_DELETING) |
 				  BIT(SMC_LLC_LINK_FREE),
-	[SMC_LLC_LINK_LOST]	= BIT(SMC_LLC_LINK_REPORTED) | BIT(SMC_LLC_LINK_DELETING) |
+	[SMC_LLC_LINK_FAILED]	= BIT(SMC_LLC_LINK_REPORTED) | BIT(SMC_LLC_LINK_DELETING) |
 				  BIT(SMC_LLC_LINK_GOING) | BIT(SMC_LLC_LINK_FREE),
 	[SMC_LLC_LINK_REPORTED]	= BIT(SMC_LLC_LINK_DELETING) | BIT(SMC_LLC_LINK_GOING) |
 				  BIT(SMC_LLC_LINK_FREE),
-	[SMC_LLC_LINK_DELETING]	= BIT(SMC_LLC_LINK_LOST) | BIT(SMC_LLC_LINK_AGREED) |
+	[SMC_LLC_LINK_DELETING]	= BIT(SMC_LLC_LINK_FAILED) | BIT(SMC_LLC_LINK_DELETE_REPLYING) |
 				  BIT(SMC_LLC_LINK_GOING) | BIT(SMC_LLC_LINK_FREE),
-	[SMC_LLC_LINK_AGREED]	= BIT(SMC_LLC_LINK_LOST) | BIT(SMC_LLC_LINK_DELETING) |
+	[SMC_LLC_LINK_DELETE_REPLYING]	= BIT(SMC_LLC_LINK_FAILED) | BIT(SMC_LLC_LINK_DELETING) |
 				  BIT(SMC_LLC_LINK_GOING) | BIT(SMC_LLC_LINK_FREE),
 	[SMC_LLC_LINK_GOING]	= BIT(SMC_LLC_LINK_FREE),
 };
@@ -223,15 +223,15 @@ struct smc_llc_link *smc_llc_link_make(struct smc_llc_flow *flow, u8 link, u8 nu
 	smc_llc_link_move(lnk, SMC_LLC_LINK_FORMING);
 	lnk->num = num;
 	lnk->age = flow->next_age++;
-	smc_llc_set_gone(flow, num, false);
+	smc_llc_set_deleted(flow, num, false);
 	return lnk;
 }
 
 /*
- * Stop using a link. The first link of first contact fails the group, any other is marked LOST. RFC
- * 7609 2.3, C.7.1.
+ * Stop using a link. The first link of first contact fails the group, any other is marked FAILED.
+ * RFC 7609 2.3, C.7.1.
  */
-void smc_llc_link_lost(struct smc_llc_run *run, u8 link, enum smc_llc_why why, u32 reason)
+void smc_llc_link_failed(struct smc_llc_run *run, u8 link, enum smc_llc_why why, u32 reason)
 {
 	struct smc_llc_flow *flow = run->flow;
 	struct smc_llc_link *lnk = &flow->link[link];
@@ -243,13 +243,13 @@ void smc_llc_link_lost(struct smc_llc_run *run, u8 link, enum smc_llc_why why, u
 	}
 	smc_llc_link_cleared(run, link);
 	/* The client's only link, which carries the reply about itself. */
-	is_last = lnk->state == SMC_LLC_LINK_AGREED && lnk->notice_link == link;
-	/* A departing link has stopped working. */
-	if (smc_llc_is_lost(lnk))
+	is_last = lnk->state == SMC_LLC_LINK_DELETE_REPLYING && lnk->notice_link == link;
+	/* A link that the client deletes has stopped working. */
+	if (smc_llc_is_failed(lnk))
 		lnk->is_orderly = false;
 	if (!smc_llc_is_in_use(lnk) && lnk->state != SMC_LLC_LINK_FORMING && !is_last)
 		return;
-	smc_llc_link_move(lnk, SMC_LLC_LINK_LOST);
+	smc_llc_link_move(lnk, SMC_LLC_LINK_FAILED);
 	lnk->why = why;
 	lnk->reason = reason;
 	lnk->is_orderly = false;
@@ -265,7 +265,7 @@ void smc_llc_link_up(struct smc_llc_run *run, u8 link)
 		return;
 	lnk->up_since = run->now;
 	smc_llc_arm_probe(run, link);
-	smc_llc_ask(run, SMC_LLC_ACT_LINK_UP, link);
+	smc_llc_emit(run, SMC_LLC_ACT_LINK_UP, link);
 }
 
 /* Stop data on a link. Returns false if there was none. */
@@ -278,7 +278,7 @@ static bool stop_data(struct smc_llc_run *run, u8 link, enum smc_llc_data to)
 		return false;
 	if (run->flow->phase == SMC_LLC_UP)
 		run->flow->end_why = lnk->why;
-	act = smc_llc_ask(run, SMC_LLC_ACT_LINK_DOWN, link);
+	act = smc_llc_emit(run, SMC_LLC_ACT_LINK_DOWN, link);
 	act->why = lnk->why;
 	act->is_orderly = lnk->is_orderly;
 	return true;
@@ -296,7 +296,7 @@ void smc_llc_send_test_link(struct smc_llc_run *run, u8 link)
 
 	if (lnk->nr_unanswered < U8_MAX)
 		lnk->nr_unanswered++;
-	msg = smc_llc_ask_send(run, link, SMC_LLC_TEST_LINK, false, SMC_LLC_SENT_OTHER);
+	msg = smc_llc_emit_send(run, link, SMC_LLC_TEST_LINK, false, SMC_LLC_SENT_OTHER);
 	memcpy(msg->test_link.user_data, lnk->probe, sizeof(msg->test_link.user_data));
 }
 
@@ -329,7 +329,7 @@ void smc_llc_link_cleared(struct smc_llc_run *run, u8 link)
 		return;
 	smc_llc_data_move(lnk, SMC_LLC_DATA_NONE);
 	lnk->deadline = SMC_LLC_NO_DEADLINE;
-	smc_llc_ask(run, SMC_LLC_ACT_LINK_CLEAR, link);
+	smc_llc_emit(run, SMC_LLC_ACT_LINK_CLEAR, link);
 }
 
 /* Drop a received token of a link that ends before the token was stored. */
@@ -354,11 +354,11 @@ void smc_llc_link_destroy(struct smc_llc_run *run, u8 link, bool is_agreed)
 	smc_llc_link_cleared(run, link);
 	drop_token(&run->flow->remote.keys, link);
 	if (is_agreed)
-		smc_llc_set_gone(run->flow, lnk->num, true);
+		smc_llc_set_deleted(run->flow, lnk->num, true);
 	*lnk = (struct smc_llc_link){
 		.state = SMC_LLC_LINK_GOING, .deadline = SMC_LLC_NO_DEADLINE,
 	};
-	smc_llc_ask(run, SMC_LLC_ACT_DESTROY_LINK, link);
+	smc_llc_emit(run, SMC_LLC_ACT_DESTROY_LINK, link);
 }
 
 void smc_llc_arm_probe(struct smc_llc_run *run, u8 link)
@@ -439,8 +439,8 @@ struct smc_llc_confirm_link *smc_llc_send_confirm_link(struct smc_llc_run *run, 
 	struct smc_llc_link *lnk = &run->flow->link[link];
 	struct smc_llc_confirm_link *cl;
 
-	cl = &smc_llc_ask_send(run, link, SMC_LLC_CONFIRM_LINK, is_reply,
-			       SMC_LLC_SENT_CONFIRM_LINK)->confirm_link;
+	cl = &smc_llc_emit_send(run, link, SMC_LLC_CONFIRM_LINK, is_reply,
+				SMC_LLC_SENT_CONFIRM_LINK)->confirm_link;
 	lnk->local_uid = run->flow->params.link_uid_base | lnk->num;
 	cl->end = lnk->local;
 	cl->link_uid = lnk->local_uid;
@@ -485,7 +485,7 @@ void smc_llc_rkey_done(struct smc_llc_run *run, int result)
 	struct smc_llc_rkey *own = &run->flow->own;
 	struct smc_llc_action *act;
 
-	act = smc_llc_ask(run, SMC_LLC_ACT_RKEY_DONE, own->link);
+	act = smc_llc_emit(run, SMC_LLC_ACT_RKEY_DONE, own->link);
 	act->cookie = own->cookie;
 	act->result = result;
 	own->is_busy = false;
@@ -520,7 +520,7 @@ static void become_dead(struct smc_llc_run *run, enum smc_llc_why why)
 			flow->link[i].why = why;
 		smc_llc_link_retire(run, i);
 		/* The owner takes down links in use and drops links being added. */
-		if (flow->link[i].is_spare)
+		if (flow->link[i].is_unconfirmed)
 			smc_llc_link_destroy(run, i, false);
 		smc_llc_link_move(&flow->link[i], SMC_LLC_LINK_FREE);
 	}
@@ -549,7 +549,7 @@ void smc_llc_fail_group(struct smc_llc_run *run, enum smc_llc_fail fail, enum sm
 	if (run->flow->phase == SMC_LLC_DEAD)
 		return;
 	become_dead(run, why);
-	act = smc_llc_ask(run, SMC_LLC_ACT_GROUP_FAILED, 0);
+	act = smc_llc_emit(run, SMC_LLC_ACT_GROUP_FAILED, 0);
 	act->fail = fail;
 	act->why = why;
 	if (fail == SMC_LLC_FAIL_DECLINE)
@@ -573,7 +573,7 @@ void smc_llc_terminate(struct smc_llc_run *run, enum smc_llc_why why)
 	if (run->flow->phase == SMC_LLC_DEAD)
 		return;
 	become_dead(run, why);
-	smc_llc_ask(run, SMC_LLC_ACT_TERMINATE, 0)->why = why;
+	smc_llc_emit(run, SMC_LLC_ACT_TERMINATE, 0)->why = why;
 }
 
 /*
@@ -589,5 +589,5 @@ void smc_llc_out_of_sync(struct smc_llc_run *run, u8 link, enum smc_llc_why why)
 				   SMC_LLC_FAIL_DECLINE : SMC_LLC_FAIL_RESET, why,
 				   SMC_DECLINE_ERR_RDYLNK);
 	else
-		smc_llc_link_lost(run, link, why, SMC_LLC_DELETE_PROTOCOL);
+		smc_llc_link_failed(run, link, why, SMC_LLC_DELETE_PROTOCOL);
 }

@@ -24,18 +24,18 @@ struct smc_llc_run {
 };
 
 /* Actions and times. */
-struct smc_llc_action *smc_llc_ask(struct smc_llc_run *run, enum smc_llc_action_type type,
-				   u8 link);
-struct smc_llc_msg *smc_llc_ask_send(struct smc_llc_run *run, u8 link, u8 type, bool is_reply,
-				     u64 cookie);
+struct smc_llc_action *smc_llc_emit(struct smc_llc_run *run, enum smc_llc_action_type type,
+				    u8 link);
+struct smc_llc_msg *smc_llc_emit_send(struct smc_llc_run *run, u8 link, u8 type, bool is_reply,
+				      u64 cookie);
 u64 smc_llc_after(const struct smc_llc_run *run, int ms);
 void smc_llc_await_delete(const struct smc_llc_run *run, struct smc_llc_link *lnk);
 
 /* State of group and links. */
 bool smc_llc_is_forming(const struct smc_llc_flow *flow);
 bool smc_llc_is_confirmed(const struct smc_llc_flow *flow);
-bool smc_llc_is_departing(const struct smc_llc_flow *flow, u8 link);
-bool smc_llc_is_dead_end(const struct smc_llc_flow *flow, u8 link);
+bool smc_llc_is_deleting(const struct smc_llc_flow *flow, u8 link);
+bool smc_llc_is_unusable(const struct smc_llc_flow *flow, u8 link);
 bool smc_llc_may_begin(const struct smc_llc_flow *flow);
 bool smc_llc_is_any_ending(const struct smc_llc_flow *flow);
 u8 smc_llc_link_in(const struct smc_llc_flow *flow, enum smc_llc_link_state state);
@@ -48,7 +48,7 @@ bool smc_llc_end_equals(const struct smc_llc_end *a, const struct smc_llc_end *b
 struct smc_llc_link *smc_llc_link_make(struct smc_llc_flow *flow, u8 link, u8 num);
 bool smc_llc_link_move(struct smc_llc_link *lnk, enum smc_llc_link_state to);
 bool smc_llc_data_move(struct smc_llc_link *lnk, enum smc_llc_data to);
-void smc_llc_link_lost(struct smc_llc_run *run, u8 link, enum smc_llc_why why, u32 reason);
+void smc_llc_link_failed(struct smc_llc_run *run, u8 link, enum smc_llc_why why, u32 reason);
 void smc_llc_link_up(struct smc_llc_run *run, u8 link);
 void smc_llc_link_retire(struct smc_llc_run *run, u8 link);
 void smc_llc_link_clear(struct smc_llc_run *run, u8 link, int ms);

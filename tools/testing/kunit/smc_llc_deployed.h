@@ -98,7 +98,7 @@ static inline void d_link_is_up(struct world *w, u8 link)
 	struct w_side *s = d_side(w);
 
 	s->flow.link[link].state = SMC_LLC_LINK_ACTIVE;
-	s->flow.link[link].is_spare = false;
+	s->flow.link[link].is_unconfirmed = false;
 	if (s->flow.phase != SMC_LLC_UP)
 		return;
 	s->flow.link[link].deadline = w->now + D_IDLE_MS;
@@ -234,7 +234,7 @@ static inline void d_offer(struct world *w, u8 link, const struct smc_llc_msg *m
 	s->flow.config_link = link;
 	s->flow.config_target = target;
 	lnk = smc_llc_link_make(&s->flow, target, msg->add_link.link_num);
-	lnk->is_spare = true;
+	lnk->is_unconfirmed = true;
 	lnk->peer = msg->add_link.end;
 	w_qp_make(w, w->d.who, target, rnic)->peer_qpn = lnk->peer.qpn;
 	w_qp_end(w, w->d.who, target, &lnk->local);
@@ -293,7 +293,7 @@ static inline void d_del(struct world *w, u8 link, const struct smc_llc_delete_l
 		act.msg.delete_link.reason = SMC_LLC_DELETE_UNKNOWN_LINK;
 	w_send(w, w->d.who, &act);
 	/* a link that is being added ends with its exchange */
-	if (target == SMC_LLC_NO_LINK || flow->link[target].is_spare)
+	if (target == SMC_LLC_NO_LINK || flow->link[target].is_unconfirmed)
 		return;
 	d_free(w, target);
 	if (!smc_llc_nr_in(flow, SMC_LLC_LINK_ACTIVE))
@@ -661,20 +661,20 @@ static inline void ds_add(struct world *w)
 	for (i = 0; i < SMC_LLC_LINKS; i++)
 		nr += s->qp[i].exists;
 	if (rnic == W_RNICS || nr >= D_LINKS || smc_llc_nr_symmetric(flow) > 1) {
-		if (flow->asked_link != SMC_LLC_NO_LINK) {
+		if (flow->req_link != SMC_LLC_NO_LINK) {
 			act.msg.type = SMC_LLC_REQ_ADD_LINK;
 			act.msg.is_reply = true;
 			w_send(w, w->d.who, &act);
 		}
-		flow->asked_link = SMC_LLC_NO_LINK;
+		flow->req_link = SMC_LLC_NO_LINK;
 		d_group_up(w);
 		return;
 	}
-	flow->asked_link = SMC_LLC_NO_LINK;
+	flow->req_link = SMC_LLC_NO_LINK;
 	flow->config_link = act.link;
 	flow->config_target = target;
 	flow->last_num = smc_llc_next_link_num(flow);
-	smc_llc_link_make(flow, target, flow->last_num)->is_spare = true;
+	smc_llc_link_make(flow, target, flow->last_num)->is_unconfirmed = true;
 	w_qp_make(w, w->d.who, target, rnic);
 	w_qp_end(w, w->d.who, target, &flow->link[target].local);
 	flow->add.nr_own = w_freeze(s, target);
@@ -828,7 +828,7 @@ static inline void ds_request(struct world *w, u8 link, const struct smc_llc_msg
 		ds_forward(w, link, &msg->delete_link);
 		return;
 	}
-	d_side(w)->flow.asked_link = msg->type == SMC_LLC_REQ_ADD_LINK ? link : SMC_LLC_NO_LINK;
+	d_side(w)->flow.req_link = msg->type == SMC_LLC_REQ_ADD_LINK ? link : SMC_LLC_NO_LINK;
 	ds_add(w);
 }
 

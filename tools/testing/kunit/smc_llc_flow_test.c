@@ -1396,11 +1396,11 @@ static void illegal_moves_of_a_link_are_refused(struct kunit *test)
 		[SMC_LLC_LINK_FREE]	= " x       ",
 		[SMC_LLC_LINK_FORMING]	= "x x x   x",
 		[SMC_LLC_LINK_ACTIVE]	= "x  xx x  ",
-		[SMC_LLC_LINK_LEAVING]	= "x   x x  ",
-		[SMC_LLC_LINK_LOST]	= "x    xx x",
+		[SMC_LLC_LINK_DELETE_WANTED]	= "x   x x  ",
+		[SMC_LLC_LINK_FAILED]	= "x    xx x",
 		[SMC_LLC_LINK_REPORTED]	= "x     x x",
 		[SMC_LLC_LINK_DELETING]	= "x   x  xx",
-		[SMC_LLC_LINK_AGREED]	= "x   x x x",
+		[SMC_LLC_LINK_DELETE_REPLYING]	= "x   x x x",
 		[SMC_LLC_LINK_GOING]	= "x        ",
 	};
 	struct smc_llc_link lnk;
@@ -1410,7 +1410,7 @@ static void illegal_moves_of_a_link_are_refused(struct kunit *test)
 		for (to = 0; to <= SMC_LLC_LINK_NR_STATES; to++) {
 			bool is_legal = rows[from][to] == 'x';
 			bool stays_in_use = !is_legal || to == SMC_LLC_LINK_ACTIVE ||
-					    to == SMC_LLC_LINK_LEAVING;
+					    to == SMC_LLC_LINK_DELETE_WANTED;
 
 			lnk = (struct smc_llc_link){ .state = from, .tries = 3, .deadline = 5 };
 			KUNIT_EXPECT_EQ_MSG(test, smc_llc_link_move(&lnk, to), is_legal,
@@ -2869,7 +2869,7 @@ static void client_deletes_the_only_link_dell_08_dell_09_dell_10(struct kunit *t
 	KUNIT_EXPECT_EQ(test, msg.delete_link.link_num, 1);
 	KUNIT_EXPECT_EQ(test, msg.delete_link.reason, SMC_LLC_DELETE_OPERATOR);
 	KUNIT_EXPECT_TRUE(test, msg.delete_link.is_orderly);
-	KUNIT_EXPECT_EQ(test, lab->side[SERVER].flow.link[0].state, SMC_LLC_LINK_LEAVING);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].flow.link[0].state, SMC_LLC_LINK_DELETE_WANTED);
 	lab_expect_alive(lab, SERVER);
 	msg = say_delete(1, false, true);
 	lab_say(lab, SERVER, &msg);
@@ -3756,10 +3756,10 @@ static void departing_link_breaks_ser_19_lgt_05(struct kunit *test)
 	ev.terminate.reason = SMC_LLC_DELETE_OPERATOR;
 	ev.terminate.is_orderly = true;
 	lab_feed(lab, CLIENT, &ev);
-	KUNIT_EXPECT_TRUE(test, smc_llc_is_departing(flow, 1));
+	KUNIT_EXPECT_TRUE(test, smc_llc_is_deleting(flow, 1));
 	ev.type = SMC_LLC_EV_LINK_BROKEN;
 	lab_feed(lab, CLIENT, &ev);
-	KUNIT_EXPECT_FALSE(test, smc_llc_is_departing(flow, 1));
+	KUNIT_EXPECT_FALSE(test, smc_llc_is_deleting(flow, 1));
 	/* and the reason for its end stays */
 	KUNIT_EXPECT_EQ(test, flow->link[1].why, SMC_LLC_WHY_DELETED);
 }
@@ -3830,13 +3830,13 @@ static void link_is_given_up_after_its_exchanges_ser_19(struct kunit *test)
 			give_up.link = idx;
 			lab_feed(lab, CLIENT, &give_up);
 			KUNIT_EXPECT_EQ(test, lab->side[CLIENT].flow.link[idx].state,
-					idx ? SMC_LLC_LINK_LOST : SMC_LLC_LINK_LEAVING);
+					idx ? SMC_LLC_LINK_FAILED : SMC_LLC_LINK_DELETE_WANTED);
 			/* one that breaks before carries nothing more */
 			give_up.type = SMC_LLC_EV_LINK_BROKEN;
 			lab_feed(lab, CLIENT, &give_up);
 			give_up.type = SMC_LLC_EV_REQ_DELETE_LINK;
-			KUNIT_EXPECT_FALSE(test, smc_llc_is_departing(&lab->side[CLIENT].flow,
-								      idx));
+			KUNIT_EXPECT_FALSE(test, smc_llc_is_deleting(&lab->side[CLIENT].flow,
+								     idx));
 		}
 	}
 }
@@ -3915,7 +3915,7 @@ static void late_rejection_ends_its_own_exchange_ser_02(struct kunit *test)
 	lab_say(lab, SERVER, &msg);
 	msg = lab_hear(lab, SERVER, SMC_LLC_DELETE_LINK, false);
 	KUNIT_ASSERT_EQ(test, msg.delete_link.link_num, 9);
-	KUNIT_ASSERT_EQ(test, flow->link[2].state, SMC_LLC_LINK_LOST);
+	KUNIT_ASSERT_EQ(test, flow->link[2].state, SMC_LLC_LINK_FAILED);
 	msg = say_reject(3);
 	lab_say(lab, SERVER, &msg);
 	KUNIT_EXPECT_EQ(test, flow->link[2].state, SMC_LLC_LINK_FREE);
@@ -4079,7 +4079,7 @@ static void confirmed_link_stays_sl_16_sl_17(struct kunit *test)
 		flow = &lab->side[CLIENT].flow;
 		lab_say(lab, CLIENT, &says[i]);
 		KUNIT_EXPECT_EQ(test, flow->link[1].state,
-				i ? SMC_LLC_LINK_AGREED : SMC_LLC_LINK_ACTIVE);
+				i ? SMC_LLC_LINK_DELETE_REPLYING : SMC_LLC_LINK_ACTIVE);
 		KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_dropped, 0);
 		KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_failed, 0);
 	}
@@ -4347,14 +4347,14 @@ static void request_whose_link_fails_gets_no_reply_addl_06(struct kunit *test)
 	lab->side[SERVER].keeps_results = true;
 	lab_want_link(lab, SERVER);
 	lab_feed(lab, SERVER, &req);
-	KUNIT_ASSERT_EQ(test, flow->asked_link, 1);
+	KUNIT_ASSERT_EQ(test, flow->req_link, 1);
 	lab_feed(lab, SERVER, &broken);
 	lab->side[SERVER].keeps_results = false;
 	lab_pump(lab);
 	lab_hear(lab, SERVER, SMC_LLC_DELETE_LINK, false);
 	msg = say_delete(9, false, true);
 	lab_say(lab, SERVER, &msg);
-	KUNIT_EXPECT_EQ(test, flow->asked_link, SMC_LLC_NO_LINK);
+	KUNIT_EXPECT_EQ(test, flow->req_link, SMC_LLC_NO_LINK);
 	KUNIT_EXPECT_EQ(test, flow->config, SMC_LLC_CONFIG_NONE);
 	lab_expect_silence(lab, SERVER);
 }
@@ -4402,9 +4402,9 @@ static void each_link_number_is_gone_by_itself_lid_03(struct kunit *test)
 
 	for (is_gone = 1; is_gone >= 0; is_gone--) {
 		for (num = 0; num <= U8_MAX; num++) {
-			smc_llc_set_gone(flow, num, is_gone);
+			smc_llc_set_deleted(flow, num, is_gone);
 			for (other = 0; other <= U8_MAX; other++)
-				KUNIT_ASSERT_EQ(test, smc_llc_is_gone(flow, other),
+				KUNIT_ASSERT_EQ(test, smc_llc_is_deleted(flow, other),
 						other <= num ? is_gone : !is_gone);
 		}
 	}
@@ -4481,7 +4481,7 @@ static void deletion_whose_carrier_fails_is_over_dell_05(struct kunit *test)
 		msg.delete_link.is_orderly = is_orderly;
 		lab_say(lab, CLIENT, &msg);
 		KUNIT_ASSERT_EQ(test, flow->link[1].state,
-				is_orderly ? SMC_LLC_LINK_DELETING : SMC_LLC_LINK_AGREED);
+				is_orderly ? SMC_LLC_LINK_DELETING : SMC_LLC_LINK_DELETE_REPLYING);
 		lab_feed(lab, CLIENT, &ev);
 		KUNIT_EXPECT_EQ(test, flow->link[1].state, SMC_LLC_LINK_GOING);
 	}
@@ -4594,7 +4594,7 @@ static void end_prefers_a_link_in_use_lgt_04(struct kunit *test)
 	lab_more_links(lab, CLIENT, 2, 10);
 	ev.terminate.is_orderly = true;
 	lab_feed(lab, CLIENT, &ev);
-	KUNIT_ASSERT_TRUE(test, smc_llc_is_departing(&lab->side[CLIENT].flow, 1));
+	KUNIT_ASSERT_TRUE(test, smc_llc_is_deleting(&lab->side[CLIENT].flow, 1));
 	lab_terminate(lab, CLIENT);
 	lab->side[CLIENT].nr_out = 0;
 	lab_event(lab, CLIENT, SMC_LLC_EV_LINK_BROKEN);
@@ -4635,12 +4635,12 @@ static void messages_on_a_link_that_ends_err_46(struct kunit *test)
 		lab_more_links(lab, SERVER, 2, 9);
 		memset(lnk->probe, 0, sizeof(lnk->probe));
 		lnk->nr_unanswered = 1;
-		lnk->is_asked = true;
+		lnk->wants_round_trip = true;
 		if (rows[i].how == CLEARING)
 			ev.type = SMC_LLC_EV_REQ_DELETE_LINK;
 		ev.terminate.is_orderly = true;
 		lab_feed(lab, SERVER, &ev);
-		KUNIT_ASSERT_EQ(test, lnk->state, rows[i].how == LOST ? SMC_LLC_LINK_LOST :
+		KUNIT_ASSERT_EQ(test, lnk->state, rows[i].how == LOST ? SMC_LLC_LINK_FAILED :
 								      SMC_LLC_LINK_DELETING);
 		lnk->nr_unanswered = 1;
 		ev = (struct smc_llc_event){
@@ -4669,7 +4669,7 @@ static void request_on_a_lost_link_err_46(struct kunit *test)
 		lab_feed(lab, who, &ev);
 		lab_feed(lab, who, &req);
 		KUNIT_EXPECT_EQ(test, lab->side[who].flow.link[0].state,
-				who == SERVER ? SMC_LLC_LINK_LEAVING : SMC_LLC_LINK_ACTIVE);
+				who == SERVER ? SMC_LLC_LINK_DELETE_WANTED : SMC_LLC_LINK_ACTIVE);
 	}
 }
 
@@ -4929,7 +4929,7 @@ static void only_links_in_use_count_lg_10_lg_16(struct kunit *test)
 	unknown = lnk->local;
 	unknown.mtu = 0;
 	for (is_used = 0; is_used < 2; is_used++) {
-		lnk->state = is_used ? SMC_LLC_LINK_ACTIVE : SMC_LLC_LINK_LOST;
+		lnk->state = is_used ? SMC_LLC_LINK_ACTIVE : SMC_LLC_LINK_FAILED;
 		KUNIT_EXPECT_EQ(test, smc_llc_is_parallel(flow, &lnk->local, &lnk->peer), is_used);
 		KUNIT_EXPECT_EQ(test, smc_llc_is_parallel(flow, &unknown, &lnk->peer), is_used);
 		KUNIT_EXPECT_EQ(test, smc_llc_has_unused_rnic(flow), !is_used);
@@ -4949,7 +4949,7 @@ static void only_links_in_use_count_lg_10_lg_16(struct kunit *test)
 	/* an asymmetric link, and a lost one of the same RNIC */
 	lnk->peer = flow->link[0].peer;
 	flow->link[1] = *lnk;
-	flow->link[1].state = SMC_LLC_LINK_LOST;
+	flow->link[1].state = SMC_LLC_LINK_FAILED;
 	KUNIT_EXPECT_EQ(test, smc_llc_flow_type(flow), SMC_LGR_TYPE_ASYMMETRIC_PEER);
 }
 
@@ -5016,9 +5016,9 @@ static void states_in_which_a_link_has_ended_ser_19(struct kunit *test)
 {
 	static const char states[] = {
 		[SMC_LLC_LINK_FREE] = 'x', [SMC_LLC_LINK_FORMING] = '.',
-		[SMC_LLC_LINK_ACTIVE] = '.', [SMC_LLC_LINK_LEAVING] = '.',
-		[SMC_LLC_LINK_LOST] = 'd', [SMC_LLC_LINK_REPORTED] = 'd',
-		[SMC_LLC_LINK_DELETING] = '.', [SMC_LLC_LINK_AGREED] = '.',
+		[SMC_LLC_LINK_ACTIVE] = '.', [SMC_LLC_LINK_DELETE_WANTED] = '.',
+		[SMC_LLC_LINK_FAILED] = 'd', [SMC_LLC_LINK_REPORTED] = 'd',
+		[SMC_LLC_LINK_DELETING] = '.', [SMC_LLC_LINK_DELETE_REPLYING] = '.',
 		[SMC_LLC_LINK_GOING] = 'x',
 	};
 	struct lab *lab = lab_up(test, true);
@@ -5038,9 +5038,9 @@ static void states_in_which_a_link_has_ended_ser_19(struct kunit *test)
 				flow->link[1].num = 77;
 				KUNIT_EXPECT_EQ(test, smc_llc_link_by_num(flow, 77),
 						states[state] == 'x' ? SMC_LLC_NO_LINK : 1);
-				KUNIT_EXPECT_EQ_MSG(test, smc_llc_is_departing(flow, 1), departs,
+				KUNIT_EXPECT_EQ_MSG(test, smc_llc_is_deleting(flow, 1), departs,
 						    "state %u", state);
-				KUNIT_EXPECT_EQ_MSG(test, smc_llc_is_dead_end(flow, 1),
+				KUNIT_EXPECT_EQ_MSG(test, smc_llc_is_unusable(flow, 1),
 						    states[state] != '.' && !departs, "state %u",
 						    state);
 			}
@@ -5071,7 +5071,7 @@ static void second_loss_of_a_link_dell_05_lgt_05(struct kunit *test)
 	lab_say(lab, CLIENT, &msg);
 	broken.link = 1;
 	lab_feed(lab, CLIENT, &broken);
-	KUNIT_EXPECT_EQ(test, flow->link[1].state, SMC_LLC_LINK_AGREED);
+	KUNIT_EXPECT_EQ(test, flow->link[1].state, SMC_LLC_LINK_DELETE_REPLYING);
 	KUNIT_EXPECT_EQ(test, flow->link[1].why, SMC_LLC_WHY_PEER_DELETED);
 
 	/* but with the only link */

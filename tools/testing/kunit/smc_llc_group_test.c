@@ -1957,7 +1957,7 @@ static void expect_same_flow(struct kunit *test, const struct smc_llc_flow *a,
 	KUNIT_EXPECT_EQ(test, a->own.is_busy, b->own.is_busy);
 	KUNIT_EXPECT_EQ(test, a->remote.state, b->remote.state);
 	KUNIT_EXPECT_EQ(test, a->remote.is_put_off, b->remote.is_put_off);
-	KUNIT_EXPECT_EQ(test, a->asked_link, b->asked_link);
+	KUNIT_EXPECT_EQ(test, a->req_link, b->req_link);
 	KUNIT_EXPECT_EQ(test, a->next_add, b->next_add);
 	KUNIT_EXPECT_EQ(test, smc_llc_flow_deadline(a), smc_llc_flow_deadline(b));
 	for (i = 0; i < SMC_LLC_LINKS; i++) {
@@ -2585,7 +2585,7 @@ static void both_sides_give_up_a_link_lgt_03_lgt_05(struct kunit *test)
 		give_up(w, W_SERVER, 1, true);
 		w_pump_until(w, W_SERVER, SMC_LLC_DELETE_LINK, false);
 		give_up(w, W_CLIENT, 0, true);
-		KUNIT_ASSERT_TRUE(test, smc_llc_is_departing(&client->flow, 0));
+		KUNIT_ASSERT_TRUE(test, smc_llc_is_deleting(&client->flow, 0));
 		w_pump(w);
 		expect_over(test, w, W_CLIENT, SMC_LLC_WHY_DELETED);
 		expect_over(test, w, W_SERVER, SMC_LLC_WHY_PEER_DELETED);
@@ -2605,7 +2605,7 @@ static void last_link_fails_while_one_departs_lgt_05_err_36(struct kunit *test)
 			struct w_side *client = &w->side[W_CLIENT];
 
 			give_up(w, W_CLIENT, 0, true);
-			KUNIT_ASSERT_TRUE(test, smc_llc_is_departing(&client->flow, 0));
+			KUNIT_ASSERT_TRUE(test, smc_llc_is_deleting(&client->flow, 0));
 			w->side[W_SERVER].is_frozen = is_frozen;
 			w_break(w, W_CLIENT, 1, true);
 			KUNIT_EXPECT_EQ(test, client->flow.phase, SMC_LLC_TERMINATING);
@@ -2640,7 +2640,7 @@ static void no_key_for_a_link_to_be_deleted_err_50_dell_08(struct kunit *test)
 	msg.confirm_rkey.here.rkey = 0x99;
 	say(w, W_SERVER, 0, &msg);
 	KUNIT_EXPECT_EQ(test, flow->remote.state, SMC_LLC_REMOTE_CONFIRM_RKEY);
-	KUNIT_EXPECT_EQ(test, flow->link[1].state, SMC_LLC_LINK_LEAVING);
+	KUNIT_EXPECT_EQ(test, flow->link[1].state, SMC_LLC_LINK_DELETE_WANTED);
 	KUNIT_EXPECT_EQ(test, w->side[W_SERVER].nr_terminated, 0);
 }
 
@@ -2842,7 +2842,7 @@ static void last_link_is_given_up_while_one_is_added_lgt_03(struct kunit *test)
 
 		give_up(w, who, 0, true);
 		KUNIT_EXPECT_EQ(test, w->side[who].flow.phase, SMC_LLC_UP);
-		KUNIT_EXPECT_EQ(test, w->side[who].flow.link[0].state, SMC_LLC_LINK_LEAVING);
+		KUNIT_EXPECT_EQ(test, w->side[who].flow.link[0].state, SMC_LLC_LINK_DELETE_WANTED);
 		w_pump(w);
 		w_check_rest(w);
 		expect_no_fault(test, w);
@@ -2872,7 +2872,7 @@ static void end_by_a_removed_rnic_has_no_o_lgt_03_dell_14(struct kunit *test)
 		w = adding_second(test, SMC_LLC_CONFIRM_LINK, true);
 		flow = &w->side[who].flow;
 		w_rnic_going(w, who, 0);
-		KUNIT_EXPECT_EQ(test, flow->link[0].state, SMC_LLC_LINK_LEAVING);
+		KUNIT_EXPECT_EQ(test, flow->link[0].state, SMC_LLC_LINK_DELETE_WANTED);
 		KUNIT_EXPECT_FALSE(test, flow->link[0].is_orderly);
 	}
 }

@@ -132,7 +132,7 @@ static void all_rmbs_at_once_rkey_20_rkey_21_rkey_22_addl_12(struct kunit *test)
 static void gids_of_req_add_link_addl_06(struct kunit *test)
 {
 	struct smc_llc_flow *flow = kunit_kzalloc(test, sizeof(*flow), GFP_KERNEL);
-	u8 gid[SMC_LLC_ASKED_GIDS][SMC_GID_LEN] = {};
+	u8 gid[SMC_LLC_REQ_GIDS][SMC_GID_LEN] = {};
 	struct smc_llc_end first = { .gid = { 3 } };
 	u8 i;
 
@@ -148,9 +148,9 @@ static void gids_of_req_add_link_addl_06(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, gid[2][0], 2);
 	/* no more than fit into a short message */
 	flow->rnics.count = SMC_LLC_RNICS;
-	KUNIT_EXPECT_EQ(test, smc_llc_flow_gids(flow, &first, gid), SMC_LLC_ASKED_GIDS);
+	KUNIT_EXPECT_EQ(test, smc_llc_flow_gids(flow, &first, gid), SMC_LLC_REQ_GIDS);
 	KUNIT_EXPECT_EQ(test, gid[0][0], 3);
-	KUNIT_EXPECT_EQ(test, gid[SMC_LLC_ASKED_GIDS - 1][0], SMC_LLC_ASKED_GIDS);
+	KUNIT_EXPECT_EQ(test, gid[SMC_LLC_REQ_GIDS - 1][0], SMC_LLC_REQ_GIDS);
 }
 
 static void client_asks_and_gets_a_link_addl_06_err_59(struct kunit *test)
@@ -167,7 +167,7 @@ static void client_asks_and_gets_a_link_addl_06_err_59(struct kunit *test)
 			SMC_LGR_TYPE_SYMMETRIC);
 	KUNIT_EXPECT_EQ(test, sent(w, W_CLIENT, SMC_LLC_REQ_ADD_LINK, false), 1);
 	KUNIT_EXPECT_EQ(test, sent(w, W_SERVER, SMC_LLC_REQ_ADD_LINK, true), 0);
-	KUNIT_EXPECT_EQ(test, w->side[W_SERVER].flow.asked_link, SMC_LLC_NO_LINK);
+	KUNIT_EXPECT_EQ(test, w->side[W_SERVER].flow.req_link, SMC_LLC_NO_LINK);
 }
 
 /* protocol.md: a server without a link to offer answers so, without harm */
@@ -243,12 +243,12 @@ static void req_add_link_of_a_lost_link_llc_14(struct kunit *test)
 	v2_say(w, W_SERVER, 1, SMC_LLC_DELETE_RKEY, false);
 	KUNIT_ASSERT_EQ(test, w->side[W_SERVER].flow.remote.state, SMC_LLC_REMOTE_DELETE_RKEY);
 	v2_say(w, W_SERVER, 1, type, false);
-	KUNIT_EXPECT_EQ(test, w->side[W_SERVER].flow.asked_link, 1);
+	KUNIT_EXPECT_EQ(test, w->side[W_SERVER].flow.req_link, 1);
 	w->side[W_CLIENT].has_rnic[1] = false;
 	w_rnic_down(w, W_SERVER, 1, true);
 	w_break(w, W_CLIENT, 1, true);
 	w_pump(w);
-	KUNIT_EXPECT_EQ(test, w->side[W_SERVER].flow.asked_link, SMC_LLC_NO_LINK);
+	KUNIT_EXPECT_EQ(test, w->side[W_SERVER].flow.req_link, SMC_LLC_NO_LINK);
 	KUNIT_EXPECT_EQ(test, sent(w, W_SERVER, type, true), 0);
 	v2_expect_rest(test, w, 1);
 }
@@ -271,7 +271,7 @@ static void answers_out_of_place_llc_11_err_54(struct kunit *test)
 	w = v2_adding(test, 1);
 	w_pump_until(w, W_SERVER, SMC_LLC_CONFIRM_LINK, false);
 	v2_say(w, W_SERVER, 0, SMC_LLC_ADD_LINK_CONT, true);
-	KUNIT_EXPECT_EQ(test, w->side[W_SERVER].flow.link[0].state, SMC_LLC_LINK_LOST);
+	KUNIT_EXPECT_EQ(test, w->side[W_SERVER].flow.link[0].state, SMC_LLC_LINK_FAILED);
 }
 
 /* A client that cannot store the keys rejects; the group continues, and tries again. */

@@ -591,7 +591,7 @@ static inline void w_check_clear(struct world *w, int who, const struct smc_llc_
 static inline bool w_is_going(const struct smc_llc_flow *flow, u8 link)
 {
 	return !flow->params.is_server && (flow->link[link].state == SMC_LLC_LINK_DELETING ||
-					   flow->link[link].state == SMC_LLC_LINK_AGREED);
+					   flow->link[link].state == SMC_LLC_LINK_DELETE_REPLYING);
 }
 
 /* A wait for the peer has a deadline. */
@@ -655,7 +655,7 @@ static inline void w_send(struct world *w, int who, const struct smc_llc_action 
 	struct w_side *s = &w->side[who];
 	struct smc_llc_msg msg = act->msg;
 	struct w_bytes b = { .cookie = act->cookie };
-	u8 gid[SMC_LLC_ASKED_GIDS][SMC_GID_LEN];
+	u8 gid[SMC_LLC_REQ_GIDS][SMC_GID_LEN];
 	struct smc_llc_pair pair[W_RMBS];
 	struct smc_llc_more more = {};
 	int len;
