@@ -658,13 +658,9 @@ u32 smc_cdc_window(const struct smc_cdc_ctl *ctl)
 	return smc_ring_window(ctl->tx_geom, ctl->tx_prod, ctl->tx_cons);
 }
 
-/**
- * smc_cdc_may_write() - check whether data may be written, apart from the window
- * @ctl: the control block
- *
- * Context: The connection's lock is held.
- * Return: false while an urgent byte is unacknowledged (URG-07), after our D, C or A (CDC-14,
- * ABRT-12), and after the peer's C or A.
+/*
+ * False while an urgent byte is unacknowledged (URG-07), after our D, C or A (CDC-14, ABRT-12), and
+ * after the peer's C or A. The window is another limit.
  */
 bool smc_cdc_may_write(const struct smc_cdc_ctl *ctl)
 {

@@ -111,13 +111,7 @@ u8 smc_nego_size_code(u32 bytes, u8 max_code)
 	return code;
 }
 
-/**
- * smc_nego_mtu_is_valid() - check a received path MTU
- * @mtu: as received
- *
- * Context: Any context.
- * Return: true for 1 to 5. RFC 7609 A.2.3, ACPT-07.
- */
+/* RFC 7609 A.2.3; ACPT-07. */
 bool smc_nego_mtu_is_valid(u8 mtu)
 {
 	return mtu >= SMC_MTU_256 && mtu <= SMC_MTU_4096;

@@ -187,7 +187,8 @@ static enum smc_llc_verdict form_decode_v2(const u8 *buf, u32 len, struct smc_ll
  * smc_llc_form_rkey() read it.
  *
  * Context: Any context.
- * Return: as smc_llc_decode().
+ * Return: SMC_LLC_OK; SMC_LLC_IGNORE for an unknown type marked optional; SMC_LLC_LINK_DOWN for
+ * any other unknown type (AMB-48), a wrong length or an impossible count.
  */
 enum smc_llc_verdict smc_llc_form_decode(enum smc_llc_form form, const u8 *buf, u32 len,
 					 enum smc_dialect dialect, struct smc_llc_msg *msg)
@@ -313,7 +314,8 @@ static int form_encode_v2(const struct smc_llc_msg *msg, const struct smc_llc_mo
  *
  * Context: Any context.
  * Return: length of the message in bytes; -EMSGSIZE if @size is too small; -EINVAL if the form
- * has no such message or list, or as smc_llc_encode(). On error @buf is undefined.
+ * has no such message or list, a count is out of range, or a request has a field of replies only.
+ * On error @buf is undefined.
  */
 int smc_llc_form_encode(enum smc_llc_form form, const struct smc_llc_msg *msg,
 			const struct smc_llc_more *more, enum smc_dialect dialect, u8 *buf,

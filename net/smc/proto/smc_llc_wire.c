@@ -361,19 +361,11 @@ static const struct llc_codec *llc_codec_of(u8 type)
 	return &llc_codecs[type];
 }
 
-/**
- * smc_llc_decode() - decode a received message
- * @buf: the bytes, any alignment
- * @len: their number
- * @dialect: of the link group; matters for ADD LINK only
- * @msg: filled on SMC_LLC_OK, undefined otherwise; unused members are zero
- *
- * The machine checks whether the message fits the state. RFC 7609 A.3, C.7.1; LLC-07 to LLC-11,
- * ERR-53 to ERR-55.
- *
- * Context: Any context.
- * Return: SMC_LLC_OK; SMC_LLC_IGNORE for an unknown type marked optional; SMC_LLC_LINK_DOWN for
- * any other unknown type (AMB-48), a wrong length or an impossible count.
+/*
+ * @dialect matters for ADD LINK only. @msg is filled on SMC_LLC_OK, unused members are zero.
+ * SMC_LLC_IGNORE: an unknown type marked optional. SMC_LLC_LINK_DOWN: any other unknown type
+ * (AMB-48), a wrong length or an impossible count. The machine checks whether the message fits the
+ * state. RFC 7609 A.3, C.7.1; LLC-07 to LLC-11, ERR-53 to ERR-55.
  */
 enum smc_llc_verdict smc_llc_decode(const u8 *buf, u32 len, enum smc_dialect dialect,
 				    struct smc_llc_msg *msg)
@@ -395,15 +387,8 @@ enum smc_llc_verdict smc_llc_decode(const u8 *buf, u32 len, enum smc_dialect dia
 	return codec->get(buf, dialect, msg) ? SMC_LLC_OK : SMC_LLC_LINK_DOWN;
 }
 
-/**
- * smc_llc_encode() - encode a message
- * @msg: the message
- * @dialect: of the link group; matters for ADD LINK only
- * @buf: receives the bytes, any alignment; SMC_LLC_LEN bytes are written
- * @size: size of @buf
- *
- * Context: Any context.
- * Return: length of the message; -EMSGSIZE if @size is too small; -EINVAL if the type is
+/*
+ * Returns the length, always SMC_LLC_LEN; -EMSGSIZE if @size is too small; -EINVAL if the type is
  * unknown, a count is out of range, or a request has a field of replies only. On error @buf is
  * undefined.
  */

@@ -69,23 +69,12 @@ u32 smc_ring_message(struct smc_geom src, struct smc_geom dst)
 	return max(min(smc_geom_space(src), smc_geom_space(dst)) / 4, SMC_RING_MESSAGE_MIN);
 }
 
-/**
- * smc_ring_plan() - plan the RDMA WRITEs that one CDC announces
- * @src: the send ring
- * @sent: first byte of it not yet written
- * @prep: end of the application's data in it
- * @dst: the peer's element
- * @prod: producer cursor
- * @cons: consumer cursor as last received
- * @limit: maximum of bytes to write
- * @x: receives the plan
- *
- * Unsent data, the window and @limit bound the plan. The rings' ends split it into up to two
- * destinations of up to two sources each. Impossible cursors yield an empty plan. RFC 7609
- * Section 4.7 (TX-03, TX-05, TX-06, BLK-01, BLK-03).
- *
- * Context: Any context. The caller holds the cursors' lock until it has posted the plan and
- * smc_cdc_build() has advanced them.
+/*
+ * Plan the RDMA WRITEs that one CDC announces: from @sent on in the send ring @src, to @prod on in
+ * the peer's element @dst. The end of the data @prep, the window up to @cons, and @limit bound the
+ * plan. The rings' ends split it into up to two destinations of up to two sources each. Impossible
+ * cursors yield an empty plan. The caller holds the cursors' lock until it has posted the plan and
+ * smc_cdc_build() has advanced them. RFC 7609 4.7; TX-03, TX-05, TX-06, BLK-01, BLK-03.
  */
 void smc_ring_plan(struct smc_geom src, struct smc_cursor sent,
 		   struct smc_cursor prep, struct smc_geom dst,
@@ -140,18 +129,12 @@ bool smc_ring_is_held_back(const struct smc_ring_hold *h)
 	return h->is_inflight && h->unsent < h->enough && h->unsent <= h->most;
 }
 
-/**
- * smc_ring_is_update_due() - decide whether to send a window update
- * @u: the cursors of our element and the peer's request
- *
- * An update is due if the peer sees less than half of the element as its window and the update
- * adds at least a tenth of the element (WIN-02 to WIN-06, AMB-13). If the writer is blocked
- * (WIN-08), requested an update (WIN-09) or sent an urgent byte that was read (URG-06), any
- * progress is due. Deployed writers set B before they wait for space, so they never wait for less
- * than the tenth. RFC 7609 Section 4.5.1.
- *
- * Context: Any context.
- * Return: true if a CDC is due although no data is sent.
+/*
+ * True if a CDC is due although no data is sent: if the peer sees less than half of the element as
+ * its window and the update adds at least a tenth of the element (WIN-02 to WIN-06, AMB-13). If the
+ * writer is blocked (WIN-08), requested an update (WIN-09) or sent an urgent byte that was read
+ * (URG-06), any progress is due. Deployed writers set B before they wait for space, so they never
+ * wait for less than the tenth. RFC 7609 4.5.1.
  */
 bool smc_ring_is_update_due(const struct smc_ring_update *u)
 {
