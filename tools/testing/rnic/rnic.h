@@ -119,6 +119,13 @@ enum rnic_stat {
 	RNIC_NR_STATS,
 };
 
+/* Calls of a verb that fail, on one device or on all. */
+struct rnic_calls {
+	u32 fail;			/* so many fail */
+	u32 skip;			/* after so many that do not */
+	atomic_t failed;		/* have failed since this was set */
+};
+
 /* Faults and switches, written in debugfs; 0 is off. */
 struct rnic_faults {
 	u32 dead;			/* completions are lost */
@@ -129,10 +136,16 @@ struct rnic_faults {
 	u32 shuffle;			/* the payload of a WRITE is placed in random order */
 	u32 twice;			/* the payload of a WRITE is placed twice */
 	u32 cut;			/* the wire loses all packets */
-	u32 dereg;			/* so many calls of dereg_mr fail */
-	u32 destroy;			/* so many calls of destroy_qp fail */
 	u32 alloc_pages;		/* alloc_mr of more pages finds no memory */
 	u32 map_every;			/* every mapping of a multiple of this number fails */
+	struct rnic_calls create;	/* alloc_pd, create_cq, create_qp */
+	struct rnic_calls modify;	/* modify_qp */
+	struct rnic_calls destroy;	/* destroy_qp */
+	struct rnic_calls alloc;	/* alloc_mr */
+	struct rnic_calls dereg;	/* dereg_mr */
+	struct rnic_calls post;		/* requests of post_send, but for the next */
+	struct rnic_calls reg;		/* REG_MR requests of post_send */
+	struct rnic_calls recv;		/* requests of post_recv */
 };
 
 /* The memory that a device may access. */
@@ -398,7 +411,9 @@ void rnic_expect(bool expected);
 extern int rnic_irq_cpu, rnic_engine_cpu;
 int rnic_nr_violations(bool expected);
 void rnic_verb_sleep(struct rnic_dev *dev);
-bool rnic_take(u32 *fault);
+extern struct rnic_faults rnic_all;
+bool rnic_fails(struct rnic_dev *dev, struct rnic_calls *calls);
+int rnic_verb(struct rnic_dev *dev, struct rnic_calls *calls);
 
 /* rnic_profile.c */
 const struct rnic_profile *rnic_profile_find(const char *name);

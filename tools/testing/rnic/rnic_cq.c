@@ -258,9 +258,12 @@ int rnic_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		   struct uverbs_attr_bundle *attrs)
 {
 	struct rnic_cq *cq = to_rnic_cq(ibcq);
+	int rc;
 
 	cq->dev = to_rnic(ibcq->device);
-	rnic_verb_sleep(cq->dev);
+	rc = rnic_verb(cq->dev, &cq->dev->faults.create);
+	if (rc)
+		return rc;
 	if (attrs)
 		return -EOPNOTSUPP;
 	if (!attr->cqe || attr->cqe > 65536 || attr->comp_vector >= ibcq->device->num_comp_vectors)

@@ -103,18 +103,54 @@ void rnic_verb_sleep(struct rnic_dev *dev)
 	usleep_range(us, us + us / 4);
 }
 
-/**
- * rnic_take() - does a call fail
- * @fault: number of calls that fail; one less afterwards
- */
-bool rnic_take(u32 *fault)
+static bool take_one(u32 *count)
 {
-	u32 left = READ_ONCE(*fault);
+	u32 left = READ_ONCE(*count);
 
 	while (left)
-		if (try_cmpxchg(fault, &left, left - 1))
+		if (try_cmpxchg(count, &left, left - 1))
 			return true;
 	return false;
+}
+
+static bool is_to_fail(struct rnic_calls *calls)
+{
+	/* pairs with set_calls() */
+	if (!smp_load_acquire(&calls->fail) || take_one(&calls->skip) || !take_one(&calls->fail))
+		return false;
+	atomic_inc(&calls->failed);
+	return true;
+}
+
+/* Calls that are counted over all devices; the rest is not used. */
+struct rnic_faults rnic_all;
+
+/**
+ * rnic_fails() - does this call fail
+ * @dev: device
+ * @calls: those of its verb, which has done nothing yet
+ *
+ * Context: Any context.
+ */
+bool rnic_fails(struct rnic_dev *dev, struct rnic_calls *calls)
+{
+	size_t offset = (void *)calls - (void *)&dev->faults;
+
+	return is_to_fail(calls) || is_to_fail((void *)&rnic_all + offset);
+}
+
+/**
+ * rnic_verb() - begin a verb that is a command to the firmware
+ * @dev: device
+ * @calls: those of the verb
+ *
+ * Context: Process context.
+ * Return: 0, or -EIO if the call is to fail.
+ */
+int rnic_verb(struct rnic_dev *dev, struct rnic_calls *calls)
+{
+	rnic_verb_sleep(dev);
+	return rnic_fails(dev, calls) ? -EIO : 0;
 }
 
 static int rnic_query_device(struct ib_device *ib, struct ib_device_attr *attr,
@@ -206,8 +242,9 @@ static int rnic_del_gid(const struct ib_gid_attr *attr, void **context)
 
 static int rnic_alloc_pd(struct ib_pd *pd, struct ib_udata *udata)
 {
-	rnic_verb_sleep(to_rnic(pd->device));
-	return 0;
+	struct rnic_dev *dev = to_rnic(pd->device);
+
+	return rnic_verb(dev, &dev->faults.create);
 }
 
 static int rnic_dealloc_pd(struct ib_pd *pd, struct ib_udata *udata)
@@ -388,18 +425,47 @@ static void be_fatal(struct rnic_dev *dev)
 }
 
 #define FAULT(name) { #name, offsetof(struct rnic_faults, name) }
-static const struct {
+struct fault_name {
 	const char *name;
 	size_t offset;
-} fault_names[] = {
-	FAULT(dead), FAULT(dead_send), FAULT(quiet), FAULT(late_us), FAULT(spurious),
-	FAULT(shuffle), FAULT(twice), FAULT(cut), FAULT(dereg), FAULT(destroy),
-	FAULT(alloc_pages), FAULT(map_every),
 };
 
-static u32 *fault_of(struct rnic_dev *dev, int i)
+static const struct fault_name fault_names[] = {
+	FAULT(dead), FAULT(dead_send), FAULT(quiet), FAULT(late_us), FAULT(spurious),
+	FAULT(shuffle), FAULT(twice), FAULT(cut), FAULT(alloc_pages), FAULT(map_every),
+};
+
+/* struct rnic_calls */
+static const struct fault_name calls_names[] = {
+	FAULT(create), FAULT(modify), FAULT(destroy), FAULT(alloc), FAULT(dereg), FAULT(post),
+	FAULT(reg), FAULT(recv),
+};
+
+static void *fault_of(struct rnic_faults *faults, const struct fault_name *name)
 {
-	return (void *)&dev->faults + fault_names[i].offset;
+	return (void *)faults + name->offset;
+}
+
+static const struct fault_name *name_of(const struct fault_name *names, int nr, const char *name)
+{
+	int i;
+
+	for (i = 0; i < nr; i++)
+		if (!strcmp(name, names[i].name))
+			return &names[i];
+	return NULL;
+}
+
+/* The end of it leaves the number of calls that have failed. */
+static void set_calls(struct rnic_calls *calls, u32 fail, u32 skip)
+{
+	WRITE_ONCE(calls->fail, 0);
+	if (!fail)
+		return;
+	atomic_set(&calls->failed, 0);
+	WRITE_ONCE(calls->skip, skip);
+	/* pairs with is_to_fail() */
+	smp_store_release(&calls->fail, fail);
 }
 
 /* "fatal", or "NAME VALUE" */
@@ -407,8 +473,8 @@ static ssize_t fault_write(struct file *file, const char __user *data, size_t le
 {
 	struct rnic_dev *dev = file_inode(file)->i_private;
 	char text[40] = "", name[32];
+	const struct fault_name *fault;
 	u32 value = 1;
-	int i;
 
 	if (len >= sizeof(text) || copy_from_user(text, data, len))
 		return -EINVAL;
@@ -418,13 +484,12 @@ static ssize_t fault_write(struct file *file, const char __user *data, size_t le
 		be_fatal(dev);
 		return len;
 	}
-	for (i = 0; i < ARRAY_SIZE(fault_names); i++)
-		if (!strcmp(name, fault_names[i].name)) {
-			WRITE_ONCE(*fault_of(dev, i), value);
-			rnic_kick(dev);
-			return len;
-		}
-	return -EINVAL;
+	fault = name_of(fault_names, ARRAY_SIZE(fault_names), name);
+	if (!fault)
+		return -EINVAL;
+	WRITE_ONCE(*(u32 *)fault_of(&dev->faults, fault), value);
+	rnic_kick(dev);
+	return len;
 }
 
 static const struct file_operations fault_fops = {
@@ -449,10 +514,55 @@ static int state_show(struct seq_file *s, void *unused)
 	seq_printf(s, "profile %s\nfatal %d\nqps %lu\nmrs %lu\nmappings %u\n", dev->profile->name,
 		   dev->fatal, qps, mrs, READ_ONCE(dev->dma.nr_mappings));
 	for (i = 0; i < ARRAY_SIZE(fault_names); i++)
-		seq_printf(s, "%s %u\n", fault_names[i].name, *fault_of(dev, i));
+		seq_printf(s, "%s %u\n", fault_names[i].name,
+			   *(u32 *)fault_of(&dev->faults, &fault_names[i]));
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(state);
+
+/* "NAME CALLS [SKIP]" */
+static ssize_t calls_write(struct file *file, const char __user *data, size_t len, loff_t *pos)
+{
+	const struct fault_name *verb;
+	char text[60] = "", name[32];
+	u32 fail, skip = 0;
+
+	if (len >= sizeof(text) || copy_from_user(text, data, len))
+		return -EINVAL;
+	if (sscanf(text, "%31s %u %u", name, &fail, &skip) < 2)
+		return -EINVAL;
+	verb = name_of(calls_names, ARRAY_SIZE(calls_names), name);
+	if (!verb)
+		return -EINVAL;
+	set_calls(fault_of(file_inode(file)->i_private, verb), fail, skip);
+	return len;
+}
+
+static int calls_show(struct seq_file *s, void *unused)
+{
+	const struct rnic_calls *calls;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(calls_names); i++) {
+		calls = fault_of(s->private, &calls_names[i]);
+		seq_printf(s, "%s %u %u failed %d\n", calls_names[i].name, calls->fail,
+			   calls->skip, atomic_read(&calls->failed));
+	}
+	return 0;
+}
+
+static int calls_open(struct inode *inode, struct file *file)
+{
+	return single_open(file, calls_show, inode->i_private);
+}
+
+static const struct file_operations calls_fops = {
+	.owner = THIS_MODULE,
+	.open = calls_open,
+	.read = seq_read,
+	.write = calls_write,
+	.release = single_release,
+};
 
 static int violations_get(void *unused, u64 *value)
 {
@@ -575,6 +685,7 @@ static int rnic_newlink(const char *name, struct net_device *netdev)
 		goto out;
 	dev->dir = debugfs_create_dir(name, debug_dir);
 	debugfs_create_file("fault", 0200, dev->dir, dev, &fault_fops);
+	debugfs_create_file("calls", 0600, dev->dir, &dev->faults, &calls_fops);
 	debugfs_create_file("state", 0400, dev->dir, dev, &state_fops);
 	rc = ib_register_device(&dev->ib, name, dev->device);
 out:
@@ -602,6 +713,7 @@ static int __init rnic_init(void)
 		return -EINVAL;
 	debug_dir = debugfs_create_dir("rnic", NULL);
 	debugfs_create_file_unsafe("violations", 0400, debug_dir, NULL, &violations_fops);
+	debugfs_create_file("calls", 0600, debug_dir, &rnic_all, &calls_fops);
 	debugfs_create_file("selftest", 0200, debug_dir, NULL, &selftest_fops);
 	rnic_link_ops.type = type;
 	rdma_link_register(&rnic_link_ops);

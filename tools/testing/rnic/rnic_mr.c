@@ -20,9 +20,11 @@ struct ib_mr *rnic_alloc_mr(struct ib_pd *pd, enum ib_mr_type type, u32 max)
 {
 	struct rnic_dev *dev = to_rnic(pd->device);
 	u32 most = READ_ONCE(dev->faults.alloc_pages), id;
+	int rc = rnic_verb(dev, &dev->faults.alloc);
 	struct rnic_mr *mr;
 
-	rnic_verb_sleep(dev);
+	if (rc)
+		return ERR_PTR(rc);
 	if (type != IB_MR_TYPE_MEM_REG || !max || max > dev->profile->max_pages)
 		return ERR_PTR(-EINVAL);
 	if (most && max > most)
@@ -81,10 +83,10 @@ int rnic_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 {
 	struct rnic_mr *mr = to_rnic_mr(ibmr);
 	struct rnic_dev *dev = mr->dev;
+	int rc = rnic_verb(dev, &dev->faults.dereg);
 
-	rnic_verb_sleep(dev);
-	if (rnic_take(&dev->faults.dereg))
-		return -EIO;
+	if (rc)
+		return rc;
 	mutex_lock(&dev->lock);
 	xa_erase(&dev->mrs, ibmr->rkey >> 8);
 	if (mr->is_valid)

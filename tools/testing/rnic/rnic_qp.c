@@ -95,9 +95,11 @@ int rnic_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_u
 	const struct rnic_profile *p = dev->profile;
 	struct rnic_qp *qp = to_rnic_qp(ibqp);
 	struct ib_qp_cap *cap = &attr->cap;
-	int inlines = inline_capacity(p, cap->max_inline_data), rc;
+	int inlines = inline_capacity(p, cap->max_inline_data);
+	int rc = rnic_verb(dev, &dev->faults.create);
 
-	rnic_verb_sleep(dev);
+	if (rc)
+		return rc;
 	if (udata || attr->qp_type != IB_QPT_RC || attr->srq || attr->create_flags)
 		return -EOPNOTSUPP;
 	if (cap->max_send_sge > p->max_send_sge || cap->max_recv_sge > p->max_recv_sge ||
@@ -125,10 +127,10 @@ int rnic_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 {
 	struct rnic_qp *qp = to_rnic_qp(ibqp);
 	struct rnic_dev *dev = qp->dev;
+	int rc = rnic_verb(dev, &dev->faults.destroy);
 
-	rnic_verb_sleep(dev);
-	if (rnic_take(&dev->faults.destroy))
-		return -EIO;
+	if (rc)
+		return rc;
 	mutex_lock(&dev->lock);
 	xa_erase(&dev->qps, ibqp->qp_num);
 	mutex_unlock(&dev->lock);
@@ -274,9 +276,10 @@ int rnic_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask, struct
 {
 	struct rnic_qp *qp = to_rnic_qp(ibqp);
 	struct rnic_dev *dev = qp->dev;
-	int rc;
+	int rc = rnic_verb(dev, &dev->faults.modify);
 
-	rnic_verb_sleep(dev);
+	if (rc)
+		return rc;
 	switch (READ_ONCE(dev->fatal) - 1) {
 	case RNIC_FATAL_MODIFY_TIMEDOUT:
 		return -ETIMEDOUT;
@@ -402,11 +405,14 @@ static int copy_op(struct rnic_qp *qp, struct rnic_wqe *wqe, const struct ib_sen
 
 static int post_one(struct rnic_qp *qp, const struct ib_send_wr *wr)
 {
+	struct rnic_faults *faults = &qp->dev->faults;
 	struct rnic_queue *q = &qp->sq;
 	struct rnic_wqe *wqe = &q->wqes[q->head % q->size];
 	int rc;
 
 	lockdep_assert_held(&qp->lock);
+	if (rnic_fails(qp->dev, wr->opcode == IB_WR_REG_MR ? &faults->reg : &faults->post))
+		return -EIO;
 	if (qp->state != IB_QPS_RTS && qp->state != IB_QPS_ERR && qp->state != IB_QPS_SQE) {
 		rnic_violation(qp->dev, "QP %u: send in state %d", qp->ib.qp_num, qp->state);
 		return -EINVAL;
@@ -454,6 +460,8 @@ static int post_one_recv(struct rnic_qp *qp, const struct ib_recv_wr *wr)
 	int rc;
 
 	lockdep_assert_held(&qp->lock);
+	if (rnic_fails(qp->dev, &qp->dev->faults.recv))
+		return -EIO;
 	if (qp->state == IB_QPS_RESET) {
 		rnic_violation(qp->dev, "QP %u: receive in state RESET", qp->ib.qp_num);
 		return -EINVAL;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Self-test of two devices whose ports are joined: data arrive, and each violation is noticed.
+ * Self-test of two devices whose ports are joined: data arrive, each violation is noticed, and
+ * those calls of a verb fail that are to fail.
  *
  * A sends to B. Each case runs on connected QPs; one that ends them is followed by a reset.
  */
@@ -362,6 +363,201 @@ static int case_unmap_registered(struct pair *t)
 	return 0;
 }
 
+/* Each makes one call of its verb, and undoes it; a second call of one that failed succeeds. */
+
+static int call_alloc_pd(struct end *e)
+{
+	struct ib_pd *pd = ib_alloc_pd(&e->dev->ib, 0);
+
+	if (!IS_ERR(pd))
+		ib_dealloc_pd(pd);
+	return PTR_ERR_OR_ZERO(pd);
+}
+
+static int call_create_cq(struct end *e)
+{
+	struct ib_cq_init_attr attr = { .cqe = 1 };
+	struct ib_cq *cq = ib_create_cq(&e->dev->ib, ignore_cq, NULL, NULL, &attr);
+
+	if (!IS_ERR(cq))
+		ib_destroy_cq(cq);
+	return PTR_ERR_OR_ZERO(cq);
+}
+
+static struct ib_qp *create_qp(struct end *e)
+{
+	struct ib_qp_init_attr attr = {
+		.send_cq = e->send_cq, .recv_cq = e->recv_cq,
+		.cap = { .max_send_wr = NR_SENDS, .max_recv_wr = NR_RECVS, .max_send_sge = 1,
+			 .max_recv_sge = 1 },
+		.qp_type = IB_QPT_RC,
+		.sq_sig_type = IB_SIGNAL_REQ_WR,
+	};
+	struct ib_qp *qp = ib_create_qp(e->pd, &attr);
+
+	e->cap = attr.cap;
+	return qp;
+}
+
+static int call_create_qp(struct end *e)
+{
+	struct ib_qp *qp = create_qp(e);
+
+	if (!IS_ERR(qp))
+		ib_destroy_qp(qp);
+	return PTR_ERR_OR_ZERO(qp);
+}
+
+static int call_destroy_qp(struct end *e)
+{
+	struct ib_qp *qp = create_qp(e);
+	int rc = IS_ERR(qp) ? -EPROTO : ib_destroy_qp(qp);
+
+	if (rc == -EIO)
+		ib_destroy_qp(qp);
+	return rc;
+}
+
+static int qp_init(struct ib_qp *qp)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_INIT, .port_num = 1 };
+
+	return ib_modify_qp(qp, &attr, IB_QP_STATE | IB_QP_PKEY_INDEX | IB_QP_PORT |
+			    IB_QP_ACCESS_FLAGS);
+}
+
+static int call_modify_qp(struct end *e)
+{
+	struct ib_qp *qp = create_qp(e);
+	int rc = IS_ERR(qp) ? -EPROTO : qp_init(qp);
+
+	if (!IS_ERR(qp))
+		ib_destroy_qp(qp);
+	return rc;
+}
+
+static int call_post_recv(struct end *e)
+{
+	struct ib_qp *qp = create_qp(e);
+	struct ib_sge sge = sge_of(e, 0, SIZE);
+	struct ib_recv_wr wr = { .sg_list = &sge, .num_sge = 1 };
+	int rc;
+
+	if (IS_ERR(qp))
+		return -EPROTO;
+	rc = qp_init(qp) ? -EPROTO : ib_post_recv(qp, &wr, NULL);
+	ib_destroy_qp(qp);
+	return rc;
+}
+
+static int call_post_send(struct end *e)
+{
+	struct ib_sge sge = sge_of(e, 0, 8);
+	struct ib_send_wr wr = { .opcode = IB_WR_SEND, .sg_list = &sge, .num_sge = 1 };
+
+	return post_and_wait(e, &wr);
+}
+
+static int call_alloc_mr(struct end *e)
+{
+	struct ib_mr *mr = ib_alloc_mr(e->pd, IB_MR_TYPE_MEM_REG, 1);
+
+	if (!IS_ERR(mr))
+		ib_dereg_mr(mr);
+	return PTR_ERR_OR_ZERO(mr);
+}
+
+static int call_dereg_mr(struct end *e)
+{
+	struct ib_mr *mr = ib_alloc_mr(e->pd, IB_MR_TYPE_MEM_REG, 1);
+	int rc = IS_ERR(mr) ? -EPROTO : ib_dereg_mr(mr);
+
+	if (rc == -EIO)
+		ib_dereg_mr(mr);
+	return rc;
+}
+
+static int register_mr(struct end *e, struct ib_mr *mr)
+{
+	struct ib_reg_wr wr = {
+		.wr.opcode = IB_WR_REG_MR,
+		.mr = mr,
+		.key = mr->rkey,
+		.access = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE,
+	};
+
+	return post_and_wait(e, &wr.wr);
+}
+
+static int call_reg_mr(struct end *e)
+{
+	struct ib_mr *mr = ib_alloc_mr(e->pd, IB_MR_TYPE_MEM_REG, 1 << ORDER);
+	int rc = -EPROTO;
+
+	if (IS_ERR(mr))
+		return rc;
+	if (ib_map_mr_sg(mr, &e->sg, 1, NULL, PAGE_SIZE) == 1)
+		rc = register_mr(e, mr);
+	ib_dereg_mr(mr);
+	return rc;
+}
+
+#define CALL(verb, of) { #verb, offsetof(struct rnic_faults, of), call_##verb }
+static const struct {
+	const char *name;
+	size_t offset;
+	int (*call)(struct end *e);
+} verbs[] = {
+	CALL(alloc_pd, create), CALL(create_cq, create), CALL(create_qp, create),
+	CALL(modify_qp, modify), CALL(destroy_qp, destroy), CALL(alloc_mr, alloc),
+	CALL(dereg_mr, dereg), CALL(post_send, post), CALL(reg_mr, reg), CALL(post_recv, recv),
+};
+
+/* Of four calls the third fails. */
+static int third_fails(struct end *e, int i, struct rnic_faults *faults)
+{
+	static const int wanted[] = { 0, 0, -EIO, 0 };
+	struct rnic_calls *calls = (void *)faults + verbs[i].offset;
+	int k, rc = 0;
+
+	*calls = (struct rnic_calls){ .fail = 1, .skip = 2 };
+	for (k = 0; k < ARRAY_SIZE(wanted) && !rc; k++)
+		rc = want(verbs[i].call(e), wanted[k]) ? -EPROTO : 0;
+	if (!rc && atomic_read(&calls->failed) != 1)
+		rc = -EPROTO;
+	*calls = (struct rnic_calls){};
+	if (rc)
+		pr_err("rnic: %s, call %d\n", verbs[i].name, k);
+	return rc;
+}
+
+static int case_calls_fail(struct pair *t)
+{
+	int i, rc = 0;
+
+	for (i = 0; i < ARRAY_SIZE(verbs) && !rc; i++)
+		rc = third_fails(&t->a, i, &t->a.dev->faults);
+	return rc ?: third_fails(&t->a, 0, &rnic_all);
+}
+
+/* A device may take the first request of a chain; then it refuses one more. */
+static int case_half_a_chain(struct pair *t)
+{
+	struct ib_sge sge = sge_of(&t->a, 0, 8);
+	struct ib_send_wr second = { .opcode = IB_WR_SEND, .sg_list = &sge, .num_sge = 1 };
+	struct ib_send_wr first = second;
+	const struct ib_send_wr *bad = NULL;
+	struct ib_wc wc;
+	int rc;
+
+	first.next = &second;
+	first.send_flags = IB_SEND_SIGNALED;
+	t->a.dev->faults.post = (struct rnic_calls){ .fail = 2, .skip = 1 };
+	rc = want(ib_post_send(t->a.qp, &first, &bad), -EIO) || bad != &second ? -EPROTO : 0;
+	rc = wait_wc(t->a.send_cq, &wc) ?: rc;
+	return rc ?: want(call_post_send(&t->a), -EIO) ?: call_post_send(&t->a);
+}
+
 /* What notices a violation, or the lack of a sync. */
 enum checks {
 	ALWAYS,
@@ -381,6 +577,8 @@ static const struct {
 	{ "what is not synced is not seen", case_unsynced, 0, BOUNCE },
 	{ "a wrong key is refused", case_bad_key },
 	{ "a WRITE beyond the MR is refused", case_beyond },
+	{ "those calls fail that are to fail", case_calls_fail },
+	{ "half of a chain is posted", case_half_a_chain },
 	{ "sync of another range", case_sync_foreign, 1, BOUNCE },
 	{ "sync in another direction", case_sync_direction, 1, BOUNCE },
 	{ "read of memory mapped for writing", case_read_direction, 1, BOUNCE },
@@ -414,22 +612,13 @@ static int make_memory(struct end *e)
 static int make_verbs(struct end *e)
 {
 	struct ib_cq_init_attr send = { .cqe = SEND_CQES }, recv = { .cqe = RECV_CQES };
-	struct ib_qp_init_attr attr = {
-		.cap = { .max_send_wr = NR_SENDS, .max_recv_wr = NR_RECVS, .max_send_sge = 1,
-			 .max_recv_sge = 1 },
-		.qp_type = IB_QPT_RC,
-		.sq_sig_type = IB_SIGNAL_REQ_WR,
-	};
 
 	e->pd = ib_alloc_pd(&e->dev->ib, 0);
 	e->send_cq = ib_create_cq(&e->dev->ib, ignore_cq, NULL, NULL, &send);
 	e->recv_cq = ib_create_cq(&e->dev->ib, ignore_cq, NULL, NULL, &recv);
 	if (IS_ERR(e->pd) || IS_ERR(e->send_cq) || IS_ERR(e->recv_cq))
 		return -ENOMEM;
-	attr.send_cq = e->send_cq;
-	attr.recv_cq = e->recv_cq;
-	e->qp = ib_create_qp(e->pd, &attr);
-	e->cap = attr.cap;
+	e->qp = create_qp(e);
 	e->mr = ib_alloc_mr(e->pd, IB_MR_TYPE_MEM_REG, 1 << ORDER);
 	if (IS_ERR(e->qp) || IS_ERR(e->mr))
 		return -ENOMEM;
@@ -492,18 +681,6 @@ static int connect(struct end *e, const struct end *peer)
 	attr.qp_state = IB_QPS_RTS;
 	return rc ?: ib_modify_qp(e->qp, &attr, IB_QP_STATE | IB_QP_TIMEOUT | IB_QP_RETRY_CNT |
 				  IB_QP_RNR_RETRY | IB_QP_SQ_PSN | IB_QP_MAX_QP_RD_ATOMIC);
-}
-
-static int register_mr(struct end *e)
-{
-	struct ib_reg_wr wr = {
-		.wr.opcode = IB_WR_REG_MR,
-		.mr = e->mr,
-		.key = e->mr->rkey,
-		.access = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE,
-	};
-
-	return post_and_wait(e, &wr.wr);
 }
 
 static int open_end(struct end *e, struct rnic_dev *dev, enum ib_gid_type type)
@@ -569,7 +746,7 @@ static int run_cases(struct rnic_dev *a, struct rnic_dev *b, enum ib_gid_type ty
 	if (!t)
 		return -ENOMEM;
 	rc = open_end(&t->a, a, type) ?: open_end(&t->b, b, type) ?: connect_both(t) ?:
-	     register_mr(&t->a) ?: register_mr(&t->b);
+	     register_mr(&t->a, t->a.mr) ?: register_mr(&t->b, t->b.mr);
 	if (rc) {
 		pr_err("rnic: self-test cannot begin: %d\n", rc);
 		goto out;

@@ -3,7 +3,8 @@
 
 Two devices of one machine, whose ports are the ends of a veth pair, run the self-test of
 tools/testing/rnic with each profile: a WRITE, a SEND and immediate data arrive, memory that is
-not synced is not seen, and each of fifteen violations is counted once. Behind an IOMMU, with
+not synced is not seen, each of fifteen violations is counted once, and calls of verbs fail that are
+to fail, and no others. Behind an IOMMU, with
 rnic=PROFILE,iommu, an access to what is no longer mapped is counted.
 """
 kernels = ("stock",)
