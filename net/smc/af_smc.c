@@ -47,7 +47,6 @@
 #include "sock/smc_tcp.h"
 #include "sock/smc_tx.h"
 #include "sock/smc_wake.h"
-#include "control/smc_debugfs.h"
 #include "control/smc_netlink.h"
 #include "control/smc_netlink_event.h"
 #include "control/smc_pnetid.h"
@@ -1117,7 +1116,6 @@ static int __init smc_init(void)
 	if (rc)
 		goto out_reboot;
 	smc_tcp_offer_sockets();
-	smc_debugfs_init();
 	return 0;
 
 out_reboot:
@@ -1153,7 +1151,6 @@ out_net:
 /* No socket is left, since each holds the module. Groups may still linger (TMR-10). */
 static void __exit smc_exit(void)
 {
-	smc_debugfs_exit();
 	smc_tcp_withdraw_sockets();
 	sock_unregister(PF_SMC);
 	smc_sock_await_calls();

@@ -25,7 +25,6 @@
 #include "smc_compat.h"
 #include "proto/smc_llc_v2.h"
 #include "rdma/smc_event.h"
-#include "rdma/smc_fault.h"
 #include "rdma/smc_ib.h"
 #include "rdma/smc_path.h"
 #include "rdma/smc_peer.h"
@@ -267,12 +266,6 @@ static int llc_first_end(struct smc_link_group *lgr, struct smc_ib_end *end)
 	return 0;
 }
 
-static int llc_map_regions(struct smc_link *link)
-{
-	/* the fault imitates devices that need copies of memory, see smc_buf_map_link() */
-	return smc_fault_is_due(SMC_FAULT_MAP) ? -EOPNOTSUPP : smc_link_map(link);
-}
-
 /*
  * A route leads to the peer's port, or (version 1) a shared subnet. The subnet also
  * decides if the port's interface is in another namespace, whose routes must not be used
@@ -330,7 +323,7 @@ static int llc_create_link(struct smc_link_group *lgr, u8 index,
 	if (IS_ERR(link))
 		return PTR_ERR(link);
 	link->is_direct = route.is_direct;
-	rc = want->is_bare ? 0 : llc_map_regions(link);
+	rc = want->is_bare ? 0 : smc_link_map(link);
 	if (rc)
 		smc_link_destroy(link);
 	return rc;

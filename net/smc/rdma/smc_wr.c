@@ -37,7 +37,6 @@
 
 #include "smc_compat.h"
 #include "proto/smc_wire.h"
-#include "rdma/smc_fault.h"
 #include "rdma/smc_wr.h"
 #include "rdma/smc_wr_mem.h"
 
@@ -678,26 +677,6 @@ static const struct ib_send_wr *smc_wr_build(struct smc_wr_chain *chain,
 	return next;
 }
 
-/* Test fault: posts only the WRITEs, as if the device had refused the last work request. */
-static int smc_wr_post_chain(struct smc_wr *wr, struct smc_wr_chain *chain,
-			     const struct ib_send_wr *first, unsigned int nr_writes,
-			     const struct ib_send_wr **bad)
-{
-	int rc;
-
-	if (likely(!smc_fault_is_due(SMC_FAULT_POST)))
-		return ib_post_send(wr->qp, first, bad);
-	*bad = first;
-	if (!nr_writes)
-		return -ENOMEM;
-	chain->write[nr_writes - 1].wr.next = NULL;
-	rc = ib_post_send(wr->qp, first, bad);
-	if (rc)
-		return rc;
-	*bad = &chain->send;
-	return -ENOMEM;
-}
-
 static u32 smc_wr_nr_bytes(const struct smc_wr_slot *slot)
 {
 	u32 n = 0;
@@ -728,8 +707,6 @@ static u32 smc_wr_nr_bytes(const struct smc_wr_slot *slot)
  */
 int smc_wr_post(struct smc_wr_slot *slot)
 {
-	/* without the request that is signalled */
-	unsigned int nr_writes = slot->nr_writes - slot->has_imm;
 	const struct ib_send_wr *first, *bad;
 	struct smc_wr *wr = slot->wr;
 	struct smc_wr_chain chain __uninitialized;
@@ -747,7 +724,7 @@ int smc_wr_post(struct smc_wr_slot *slot)
 	}
 	WRITE_ONCE(slot->nr_bytes, smc_wr_nr_bytes(slot));
 	WRITE_ONCE(slot->is_posted, true);
-	rc = smc_wr_post_chain(wr, &chain, first, nr_writes, &bad);
+	rc = ib_post_send(wr->qp, first, &bad);
 	if (likely(!rc)) {
 		if (unlikely(!delayed_work_pending(&wr->tick.work)))
 			schedule_delayed_work(&wr->tick.work, SMC_WR_TICK);
@@ -952,7 +929,7 @@ int smc_wr_create(struct smc_wr *wr, const struct smc_ib_end *end,
 	rc = smc_wr_create_cqs(wr);
 	if (rc)
 		goto dealloc_pd;
-	rc = smc_fault_is_due(SMC_FAULT_QP) ? -ENOMEM : smc_wr_create_qp(wr);
+	rc = smc_wr_create_qp(wr);
 	if (rc)
 		goto destroy_cqs;
 	rc = smc_ib_qp_init(wr->qp, end);
@@ -1002,8 +979,6 @@ int smc_wr_connect(struct smc_wr *wr, const struct smc_ib_peer *peer,
 {
 	int rc;
 
-	if (smc_fault_is_due(SMC_FAULT_MODIFY))
-		return -EIO;
 	WRITE_ONCE(wr->path_mtu, min(wr->end.mtu, peer->mtu));
 	rc = smc_ib_qp_rtr(wr->qp, &wr->end, peer, class);
 	if (rc)
@@ -1063,8 +1038,6 @@ int smc_wr_activate(struct smc_wr *wr, u32 psn, u8 timeout, u8 retries)
 
 	if (test_bit(SMC_WR_IS_STOPPED, &wr->flags))
 		return -EPIPE;
-	if (smc_fault_is_due(SMC_FAULT_MODIFY))
-		return -EIO;
 	/* the MTU may have changed since the end was found */
 	smc_wr_fit(wr, smc_ib_end_mtu(&wr->end));
 	if (!timeout)

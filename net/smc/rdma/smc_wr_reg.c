@@ -5,7 +5,6 @@
 #include <linux/slab.h>
 
 #include "smc_compat.h"
-#include "rdma/smc_fault.h"
 #include "rdma/smc_wr.h"
 
 #define SMC_WR_REG_TIMEOUT	(5 * HZ)
@@ -60,15 +59,13 @@ static int smc_wr_post_reg(struct smc_wr *wr, struct smc_wr_reg *reg,
 		.key = mr->rkey,
 		.access = access,
 	};
-
-	int rc = -ENOMEM;
+	int rc;
 
 	/* Pairs with synchronize_rcu() in smc_wr_stop(). */
 	guard(rcu)();
 	if (!test_bit(SMC_WR_IS_OPEN, &wr->flags))
 		return -EPIPE;
-	if (!smc_fault_is_due(SMC_FAULT_REG))
-		rc = ib_post_send(wr->qp, &rwr.wr, NULL);
+	rc = ib_post_send(wr->qp, &rwr.wr, NULL);
 	if (!rc)
 		smc_wr_await(wr);
 	return rc;

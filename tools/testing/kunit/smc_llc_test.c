@@ -126,14 +126,6 @@ static void eng_end(struct smc_ib_end *end, unsigned int i)
 	end->mac[5] = 1 + i;
 }
 
-#ifdef CONFIG_FAULT_INJECTION
-/* no verb fails here */
-bool smc_fault_is_due(enum smc_fault_point point)
-{
-	return false;
-}
-#endif
-
 void smc_ib_end_put(struct smc_ib_end *end)
 {
 	end->dev = NULL;

@@ -9,53 +9,70 @@ from . import links
 from .machine import Failed
 from .pair import at_once
 
-SMC = "/sys/kernel/debug/smc"
-FAILSLAB = "/sys/kernel/debug/failslab"
-FAIL_PAGE = "/sys/kernel/debug/fail_page_alloc"
+RNIC = "/sys/kernel/debug/rnic"
+# kinds of calls that fail: these, and of the model of an RNIC "VERB" or "DEVICE/VERB"
+FAILSLAB, FAIL_PAGE = MEMORY = ("failslab", "fail_page_alloc")
 MOST = 400      # more calls of a kind than this are an endless loop
+FOR_EVER = 1000000
 
 
-def of(name):
-    """The directory of fail_page_alloc, failslab or one of our fault injection points."""
-    return f"/sys/kernel/debug/{name}" if name in ("fail_page_alloc", "failslab") else \
-        f"{SMC}/{name}"
+def of(kind):
+    """The directory of the kernel's fault injection for a kind of MEMORY."""
+    return f"/sys/kernel/debug/{kind}"
 
 
-def put(vm, where, **values):
-    """Write VALUES to files of the directory WHERE, in order; names have - in place of _."""
+def put(vm, kind, **values):
+    """Write VALUES to files of fault injection, in order; names have - in place of _."""
     for name, value in values.items():
-        vm.write(f"{where}/{name.replace('_', '-')}", value)
+        vm.write(f"{of(kind)}/{name.replace('_', '-')}", value)
 
 
-def fail_at(t, vm, path, nth):
+def calls_of(kind):
+    """The file that counts calls of such a verb of the model, and the verb."""
+    *device, verb = kind.split("/")
+    return "/".join([RNIC, *device, "calls"]), verb
+
+
+def set_verb(vm, kind, nr, skip=0):
+    """Let NR calls of a verb of the model fail, after SKIP calls."""
+    path, verb = calls_of(kind)
+    vm.write(path, f"{verb} {nr} {skip}")
+
+
+def fail_at(t, vm, kind, nth):
     """Let the NTH call from now on fail, and no other.
 
-    Each call subtracts its size from the budget; the size is one except for allocations
-    of failslab. The budget of failslab starts at an unknown value, so allocations are made
-    until it restarts: the scenario's file has the half wind.
+    Each call of fault injection subtracts its size from the budget; the size is one except for
+    allocations of failslab. The budget of failslab starts at an unknown value, so allocations are
+    made until it restarts: the scenario's file has the half wind.
     """
-    if path != FAILSLAB:
-        put(vm, path, verbose=0, times=1, interval=1, space=nth, probability=100)
+    if kind not in MEMORY:
+        set_verb(vm, kind, 1, nth - 1)
         return
-    put(vm, path, verbose=0, times=1, interval=nth, space=0, probability=100)
+    if kind == FAIL_PAGE:
+        put(vm, kind, verbose=0, times=1, interval=1, space=nth, probability=100)
+        return
+    put(vm, kind, verbose=0, times=1, interval=nth, space=0, probability=100)
     if nth > 1:
-        t.wait_all(t.half(vm, "wind", path=path))
-    put(vm, path, times=1)
+        t.wait_all(t.half(vm, "wind", path=of(kind)))
+    put(vm, kind, times=1)
 
 
-def fail_from(vm, path, nth):
-    """Let the NTH call from now on and all later calls fail."""
-    put(vm, path, verbose=0, times=-1, interval=1, space=nth, probability=100)
+def has_failed(vm, kind):
+    if kind in MEMORY:
+        return vm.read(f"{of(kind)}/times").strip() == "0"
+    path, verb = calls_of(kind)
+    calls = dict(line.split(None, 1) for line in vm.read(path).splitlines())
+    return not calls[verb].endswith("failed 0")
 
 
-def has_failed(vm, path):
-    return vm.read(f"{path}/times").strip() == "0"
-
-
-def enough(vm, path):
-    """Stop the injection; true if a call has failed."""
-    put(vm, path, probability=0)
-    return has_failed(vm, path)
+def enough(vm, kind):
+    """Stop the failures; true if a call has failed."""
+    if kind in MEMORY:
+        put(vm, kind, probability=0)
+    else:
+        set_verb(vm, kind, 0)
+    return has_failed(vm, kind)
 
 
 def aim(vm):
@@ -64,42 +81,44 @@ def aim(vm):
                 if x.startswith("smc "))
     start, size = int(line[5], 16), int(line[1])
     put(vm, FAIL_PAGE, min_order=0, ignore_gfp_highmem="N")
-    for path in (FAILSLAB, FAIL_PAGE):
-        put(vm, path, ignore_gfp_wait="N", stacktrace_depth=32, require_start=start,
+    for kind in MEMORY:
+        put(vm, kind, ignore_gfp_wait="N", stacktrace_depth=32, require_start=start,
             require_end=start + size)
 
 
 def kinds(t, calls):
     """The (machine, kind, how) of the CALLS that must fail; without --long those of the client.
 
-    All of them take hours on a slow machine. SMC_FAULTS in the environment selects some:
-    "b" is a machine, "failslab fail_page_alloc" are kinds.
+    Memory fails on the debug kernel only. All of them take hours on a slow machine. SMC_FAULTS in
+    the environment selects some: "b" is a machine, "failslab rxe0/create" are kinds.
     """
     words = set(os.environ.get("SMC_FAULTS", "").split())
     chosen = [(vm, name, how) for vm in ((t.a, t.b) if t.long else (t.b,))
               if not words & {"a", "b"} or vm.name in words
               for name, how in calls.items()
-              if not words - {"a", "b"} or name in words]
+              if (not words - {"a", "b"} or name in words)
+              and (name not in MEMORY or t.kind == "debug")]
     t.check(chosen and words <= {"a", "b", *calls}, f"SMC_FAULTS: {words} chooses nothing")
     for vm, name, how in chosen:
-        aim(vm)
+        if name in MEMORY:
+            aim(vm)
         yield vm, name, how
 
 
 def each_call(t, vm, name, least, some, attempt):
     """Results of attempts in which each call of a kind fails in turn.
 
-    ATTEMPT(vm, path, nth) returns a result, or None if there was no NTH call: that is the
-    end. There must be at LEAST as many calls. Without --long only SOME calls fail.
+    ATTEMPT(vm, name, nth) returns a result, or None if there was no NTH call: that is the
+    end. There must be at LEAST as many calls. Without --long, or if LEAST is 0, only SOME fail.
     """
     ends = []
-    for nth in range(1, MOST) if t.long else some:
+    for nth in range(1, MOST) if t.long and least else some:
         t.step(f"call {nth} of {name} on {vm.name}")
-        end = attempt(vm, of(name), nth)
+        end = attempt(vm, name, nth)
         if end is None:
             break
         ends.append(end)
-    t.check(len(ends) >= (least if t.long else len(some)),
+    t.check(len(ends) >= (t.long and least or len(some)),
             f"{name} on {vm.name}: only {len(ends)} calls failed")
     t.check(len(ends) < MOST - 1, f"{name} on {vm.name}: there is no end of it")
     return ends
@@ -119,8 +138,9 @@ class Bench:
         t.expect_all("connected", self.c)
         self.two_links("the beginning")
         self.ask()
-        # the memory regions of one connection
-        self.few = self.regions()
+        # of one connection, on two links: an RMB and a send region; others go when they are idle
+        self.few = [4, 4]
+        t.wait(lambda: self.regions() == self.few, "the memory regions of one connection", 20)
 
     def regions(self):
         return at_once(self.t.memory_regions, (self.t.a, self.t.b))
@@ -134,14 +154,16 @@ class Bench:
     def links(self):
         return [len(links.active(vm)) for vm in (self.t.a, self.t.b)]
 
+    def queue_pairs(self):
+        return at_once(self.t.queue_pairs, (self.t.a, self.t.b))
+
     def two_links(self, what):
         """Wait for two links, of a new group if the old one ended."""
         def there():
             now = self.links()
             if not any(now):
                 self.ask()
-            both = (self.t.a, self.t.b)
-            return now == [2, 2] and at_once(self.t.queue_pairs, both) == [2, 2]
+            return now == [2, 2] and self.queue_pairs() == [2, 2]
         self.t.wait(there, f"two links after {what}", 40)
 
     def stop(self):
@@ -190,17 +212,17 @@ class Newcomers:
             return end
         return "SMC" if self.t.stat(self.t.b, "client_smc") > before else "TCP"
 
-    def try_one(self, vm, path, nth):
+    def try_one(self, vm, kind, nth):
         """Make a connection whose NTH call fails; return its result, None without such a call.
 
         The next connection must be SMC.
         """
-        what = f"call {nth} of {path} on {vm.name} failed"
-        fail_at(self.t, vm, path, nth)
+        what = f"call {nth} of {kind} on {vm.name} failed"
+        fail_at(self.t, vm, kind, nth)
         end = self.ask()
         self.clean(f"end of all, {what}")
-        if not enough(vm, path):
-            self.t.equal(end, "SMC", f"a connection without a call {nth} of {path}")
+        if not enough(vm, kind):
+            self.t.equal(end, "SMC", f"a connection without a call {nth} of {kind}")
             return None
         self.t.equal(self.ask(), "SMC", f"a connection after {what}")
         self.clean(f"end of all, after {what}")

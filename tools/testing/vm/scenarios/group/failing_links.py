@@ -10,13 +10,14 @@ covers: ERR-05 ERR-56 ERR-57 SL-12 ADDL-01
 """
 from failing import asker, server, wind  # noqa: F401, the halves
 
-kernels = ("debug",)
+rnic = "strictest,direct"
 nics = 2
 timeout = 1500
-# calls of each that adding a link makes on one side, at least, and those of the short run
-CALLS = {"fail_qp": (1, [1]), "fail_modify": (2, [1, 2]), "fail_reg": (2, [1, 2]),
-         "fail_post": (3, [1, 2, 3]), "fail_map": (1, [1]), "failslab": (8, [1, 3, 6]),
-         "fail_page_alloc": (1, [1])}
+# Calls of each that adding a link makes on one side, at least, and those of the short run. The link
+# that is added has the device rxe1, the existing one rxe0.
+CALLS = {"rxe1/create": (4, [4]), "rxe1/modify": (3, [1, 2, 3]), "rxe1/recv": (0, [2]),
+         "rxe1/alloc": (2, [2]), "rxe1/reg": (2, [1]), "rxe1/post": (1, [1]), "rxe0/post": (1, [1]),
+         "failslab": (8, [1, 3, 6]), "fail_page_alloc": (1, [1])}
 
 
 def run(t):
@@ -29,29 +30,29 @@ def run(t):
     def link_ups():
         return [t.stat(vm, "link_up") for vm in (t.a, t.b)]
 
-    def add_link(vm, path, nth):
+    def add_link(vm, kind, nth):
         """Wait until the link is added after a failure; return the number of resets.
 
         None if there was no such call.
         """
-        what = f"call {nth} of {path} on {vm.name} failed"
+        what = f"call {nth} of {kind} on {vm.name} failed"
         before = x.resets
         # Quicker than an RNIC that goes and comes, and on the server: to a client that
         # has its links taken down as soon as they are up it is slow to add another.
         t.a.run(["ip", "link", "set", "eth1", "down"])
-        t.wait(lambda: x.links() == [1, 1], f"{what}: one link", 20)
+        t.wait(lambda: x.links() == [1, 1] and x.queue_pairs() == [1, 1], f"{what}: one link", 20)
         ups = link_ups()
-        faults.fail_at(t, vm, path, nth)
+        faults.fail_at(t, vm, kind, nth)
         t.a.run(["ip", "link", "set", "eth1", "up"])
         # to read of links would be a call that may fail; counters are free of them
-        t.wait(lambda: faults.has_failed(vm, path) or
+        t.wait(lambda: faults.has_failed(vm, kind) or
                link_ups() == [n + 1 for n in ups], what, 20)
-        was_due = faults.enough(vm, path)
+        was_due = faults.enough(vm, kind)
         x.ask()
         x.two_links(what)
         # what comes late is of this call, too
         resets = x.ask() - before
-        most = 1 if was_due and path == faults.of("fail_post") else 0
+        most = 1 if was_due and kind == "rxe0/post" else 0
         t.check(resets <= most, f"{what}: {resets} connections were reset")
         return resets if was_due else None
 
