@@ -760,7 +760,7 @@ static int smc_recv_smc(struct smc_sock *smc, struct msghdr *msg, size_t len, in
 	if (flags & MSG_OOB && !is_usable)
 		return -EINVAL;
 	/* a connection that ended may have left unread data */
-	if (is_usable || smc->conn->phase == SMC_CONN_UNREAD)
+	if (is_usable || smc_conn_readable(smc->conn))
 		return smc_rx_recvmsg(smc, msg, len, flags, timeo);
 	return smc_recv_closed(smc);
 }

@@ -237,7 +237,7 @@ int smc_cdc_post_validation(struct smc_conn *conn, struct smc_wr_slot *slot)
 	lockdep_assert_held(&conn->lock);
 	rc = smc_cdc_build_validation(&conn->ctl, &msg);
 	if (rc) {
-		smc_conn_set_phase(conn, SMC_CONN_FINAL);
+		smc_conn_set_phase(conn, SMC_CONN_OPEN);
 		smc_wr_slot_put(slot);
 		return rc;
 	}

@@ -319,7 +319,7 @@ int smc_conn_set_peer(struct smc_conn *conn, struct smc_link *link,
 	/* under the same hold, so that fail-over does not move it to another link */
 	if (rival) {
 		/* the peer may have our C or A before its completion comes */
-		if (READ_ONCE(rival->phase) != SMC_CONN_DEAD &&
+		if (rcu_access_pointer(rival->link) &&
 		    !(READ_ONCE(rival->ctl.tx_conn_sent) & SMC_CDC_FINAL))
 			smc_stat_inc(sock_net(conn->sk), SMC_STAT_RMBE_CONFLICT);
 		smc_lgr_abort_conn(rival);
@@ -396,31 +396,29 @@ static bool conn_peer_has_closed(struct smc_conn *conn)
 	       (conn->ctl.tx_conn_sent & SMC_CDC_FINAL) == SMC_CDC_CLOSED;
 }
 
+/*
+ * What a peer wrote before it closed may still be read, so the loss is none. Our C or A needs no
+ * completion at a peer that has deleted the element.
+ */
 static void conn_lose_element(struct smc_conn *conn)
 {
-	bool is_over, is_closing;
 	u32 events = 0;
 
 	conn->rtoken = -1;
-	spin_lock_bh(&conn->lock);
-	smc_conn_set_phase(conn, SMC_CONN_DEAD);
-	if (conn_peer_has_closed(conn)) {
-		conn->ctl.rx_conn_flags |= SMC_CDC_CLOSED;
-		events |= SMC_EV_CLOSED;
+	scoped_guard(spinlock_bh, &conn->lock) {
+		if (conn_peer_has_closed(conn)) {
+			conn->ctl.rx_conn_flags |= SMC_CDC_CLOSED;
+			events |= SMC_EV_CLOSED;
+		}
+		if (conn->ctl.tx_conn_flags & SMC_CDC_FINAL)
+			events |= SMC_EV_FINAL_DONE;
+		if (smc_lgr_cut_conn(conn) && !conn_peer_is_done(conn))
+			events |= SMC_EV_LINK_LOST;
 	}
-	is_over = conn_peer_is_done(conn);
-	is_closing = conn->ctl.tx_conn_flags & SMC_CDC_FINAL;
-	spin_unlock_bh(&conn->lock);
-	/* its C or A needs no completion at a peer that has deleted the element */
-	if (is_closing)
-		events |= SMC_EV_FINAL_DONE;
+	if (events & SMC_EV_LINK_LOST)
+		smc_stat_inc(sock_net(conn->sk), SMC_STAT_RMBE_CONFLICT);
 	if (events)
 		conn->ops.event(conn, events);
-	/* What the peer wrote before it closed may still be read. */
-	if (is_over)
-		return;
-	smc_stat_inc(sock_net(conn->sk), SMC_STAT_RMBE_CONFLICT);
-	smc_lgr_abort_conn(conn);
 }
 
 /**
@@ -455,6 +453,7 @@ static void conn_drop_unread(struct smc_conn *conn)
 	lockdep_assert_held(&conn->lock);
 	if (conn->ctl.rx_geom.size)
 		smc_cdc_consume(&conn->ctl, smc_cdc_readable(&conn->ctl));
+	conn->is_purged = true;
 }
 
 static bool conn_has_unread(const struct smc_conn *conn)
@@ -471,12 +470,10 @@ static bool conn_detach(struct smc_conn *conn)
 
 	guard(spinlock_bh)(&conn->lock);
 	has_unread = conn_has_unread(conn);
-	if (has_unread)
-		smc_lgr_retain_unread(conn);
-	else
+	if (!has_unread)
 		conn_drop_unread(conn);
-	smc_lgr_set_link(conn, NULL);
-	smc_conn_set_phase(conn, has_unread ? SMC_CONN_UNREAD : SMC_CONN_LEFT);
+	smc_lgr_cut_conn(conn);
+	smc_conn_set_phase(conn, SMC_CONN_LEFT);
 	return has_unread;
 }
 
@@ -558,9 +555,8 @@ bool smc_conn_leave(struct smc_conn *conn, bool is_peer_done)
 void smc_conn_forget_unread(struct smc_conn *conn)
 {
 	scoped_guard(spinlock_bh, &conn->lock) {
-		if (conn->phase != SMC_CONN_UNREAD)
+		if (conn->phase != SMC_CONN_LEFT || conn->is_purged)
 			return;
-		smc_conn_set_phase(conn, SMC_CONN_LEFT);
 		conn_drop_unread(conn);
 	}
 	smc_conn_put(conn);
@@ -779,8 +775,7 @@ bool smc_conn_has_inflight(struct smc_conn *conn)
 bool smc_conn_owes_final(struct smc_conn *conn)
 {
 	guard(spinlock_bh)(&conn->lock);
-	return rcu_access_pointer(conn->link) && smc_cdc_is_final_due(&conn->ctl) &&
-	       conn->phase != SMC_CONN_DEAD;
+	return rcu_access_pointer(conn->link) && smc_cdc_is_final_due(&conn->ctl);
 }
 
 /**

@@ -47,11 +47,10 @@ struct smc_conn_ops {
  *		      works is drained; then it moves to another link, FAIL-04, FAIL-19
  * @SMC_CONN_VALIDATING: it has moved; the validation message is due, FAIL-07
  * @SMC_CONN_REPLAYING: validation is posted; what did not complete follows, FAIL-12
- * @SMC_CONN_FINAL: C or A is posted; nothing follows, unless it moves before that has completed
- * @SMC_CONN_DEAD: the link, or its element at the peer, is lost: never posts again
- * @SMC_CONN_UNREAD: it has left its group, with bytes that may be read
  * @SMC_CONN_LEFT: it has left its group
  * @SMC_CONN_NR_PHASES: number of phases
+ *
+ * Without a link it never posts again: the link, or its element at the peer, is lost.
  */
 enum smc_conn_phase {
 	SMC_CONN_SETUP,
@@ -59,9 +58,6 @@ enum smc_conn_phase {
 	SMC_CONN_LEAVING,
 	SMC_CONN_VALIDATING,
 	SMC_CONN_REPLAYING,
-	SMC_CONN_FINAL,
-	SMC_CONN_DEAD,
-	SMC_CONN_UNREAD,
 	SMC_CONN_LEFT,
 	SMC_CONN_NR_PHASES
 };
@@ -129,8 +125,8 @@ struct smc_conn_rtt {
  * @keep_timer: detects silence, KA-01; a user while armed
  * @account: what the rings are charged to; under @lock
  * @lock: spinlock, bottom halves off
- * @link: the link our sends use; RCU, written under @lock; NULL when lost. Messages of the peer may
- *	  come on any link of the group, FAIL-17
+ * @link: the link our sends use; RCU, written under @lock; NULL when it, or the element at the peer,
+ *	  is lost. Messages of the peer may come on any link of the group, FAIL-17
  * @ctl: cursors, flags, sequence numbers
  * @keep_want: intended state of @keep_timer
  * @probe_jiffies: time of the probe that is not answered yet
@@ -163,8 +159,8 @@ struct smc_conn_rtt {
  * @tx_flush: data is to be sent regardless of what else holds it back
  * @phase: what it may do
  * @is_peer_silent: the link was lost because the peer did not answer
- * @is_purged: an abort dropped unread data: data that comes later must not be read as if nothing
- *	       were missing, ABRT-04
+ * @is_purged: unread data was dropped: data that comes later must not be read as if nothing were
+ *	       missing, ABRT-04
  */
 struct smc_conn {
 	refcount_t users;
@@ -241,7 +237,7 @@ static inline u64 smc_conn_tx_pos(const struct smc_conn *conn, struct smc_cursor
 	return conn->tx_total - smc_cursor_distance(conn->snd_geom, curs, conn->tx_prep);
 }
 
-/* Return true if there is an element, and no abort dropped its data. */
+/* Return true if there is an element, and its data was not dropped. */
 static inline bool smc_conn_may_read(const struct smc_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);

@@ -1012,23 +1012,17 @@ void smc_core_queue_patient(struct smc_link_group *lgr, struct work_struct *work
 	lgr_queue(smc_patient_wq, lgr, work);
 }
 
-#define CONN_ENDS	(BIT(SMC_CONN_DEAD) | BIT(SMC_CONN_UNREAD) | BIT(SMC_CONN_LEFT))
-#define CONN_SETTLES	(BIT(SMC_CONN_OPEN) | BIT(SMC_CONN_FINAL))
-
 /* Bit n of entry m: phase m may be followed by phase n. */
-static const u16 conn_moves[SMC_CONN_NR_PHASES] = {
+static const u8 conn_moves[SMC_CONN_NR_PHASES] = {
 	/* a connection that never sent needs no validation */
-	[SMC_CONN_SETUP]	= BIT(SMC_CONN_OPEN) | BIT(SMC_CONN_DEAD) | BIT(SMC_CONN_LEFT),
+	[SMC_CONN_SETUP]	= BIT(SMC_CONN_OPEN) | BIT(SMC_CONN_LEFT),
 	[SMC_CONN_OPEN]		= BIT(SMC_CONN_LEAVING) | BIT(SMC_CONN_VALIDATING) |
-				  BIT(SMC_CONN_FINAL) | CONN_ENDS,
-	[SMC_CONN_LEAVING]	= BIT(SMC_CONN_VALIDATING) | CONN_ENDS,
+				  BIT(SMC_CONN_LEFT),
+	[SMC_CONN_LEAVING]	= BIT(SMC_CONN_VALIDATING) | BIT(SMC_CONN_LEFT),
 	[SMC_CONN_VALIDATING]	= BIT(SMC_CONN_LEAVING) | BIT(SMC_CONN_REPLAYING) |
-				  CONN_SETTLES | CONN_ENDS,
+				  BIT(SMC_CONN_OPEN) | BIT(SMC_CONN_LEFT),
 	[SMC_CONN_REPLAYING]	= BIT(SMC_CONN_LEAVING) | BIT(SMC_CONN_VALIDATING) |
-				  CONN_SETTLES | CONN_ENDS,
-	[SMC_CONN_FINAL]	= BIT(SMC_CONN_LEAVING) | BIT(SMC_CONN_VALIDATING) | CONN_ENDS,
-	[SMC_CONN_DEAD]		= BIT(SMC_CONN_UNREAD) | BIT(SMC_CONN_LEFT),
-	[SMC_CONN_UNREAD]	= BIT(SMC_CONN_LEFT),
+				  BIT(SMC_CONN_OPEN) | BIT(SMC_CONN_LEFT),
 	[SMC_CONN_LEFT]		= 0,
 };
 
@@ -1037,8 +1031,7 @@ static const u16 conn_moves[SMC_CONN_NR_PHASES] = {
  * @conn: the connection
  * @phase: the new phase
  *
- * A connection in set-up has nothing to leave its link for, and a dead one does not post on another
- * link: both only change conn->link.
+ * A connection in set-up has nothing to leave its link for: it only changes conn->link.
  *
  * Context: Any context but hard interrupt. Expects conn->lock held.
  * Return: false if it is in @phase or may not enter it: nothing has changed.
@@ -1224,44 +1217,43 @@ void smc_lgr_set_link(struct smc_conn *conn, struct smc_link *link)
 }
 
 /**
- * smc_lgr_retain_unread() - make unread data readable without a link
- * @conn: the connection; nothing happens if it is on no link
+ * smc_lgr_cut_conn() - take a connection off its link for good
+ * @conn: the connection
  *
- * The data may be read long after the link, whose device it is synced for, is gone.
+ * Nothing is posted or applied afterwards; what is in flight completes. Unread data may be read
+ * long after the link, whose device it is synced for, is gone.
  *
  * Context: Any context but hard interrupt. Expects conn->lock held.
+ * Return: true if it was on a link.
  */
-void smc_lgr_retain_unread(struct smc_conn *conn)
+bool smc_lgr_cut_conn(struct smc_conn *conn)
 {
 	struct smc_link *link = smc_conn_link(conn);
 
 	lockdep_assert_held(&conn->lock);
-	if (link)
+	if (!link)
+		return false;
+	conn->is_peer_silent = READ_ONCE(link->wr.is_peer_silent);
+	if (smc_conn_may_read(conn))
 		smc_buf_sync_for_cpu(&conn->rmbe, &link->wr, link->index, 0, conn->rmbe.size);
+	smc_lgr_set_link(conn, NULL);
+	return true;
 }
 
 /**
  * smc_lgr_abort_conn() - cut a connection off from its peer
  * @conn: the connection
  *
- * Nothing is posted afterwards; what is in flight completes. The first call raises
- * SMC_EV_LINK_LOST.
+ * As smc_lgr_cut_conn(). The first call raises SMC_EV_LINK_LOST.
  *
  * Context: Any context but hard interrupt; lgr->lock may be held. Takes conn->lock.
  */
 void smc_lgr_abort_conn(struct smc_conn *conn)
 {
-	struct smc_link *had_link;
+	bool had_link;
 
-	scoped_guard(spinlock_bh, &conn->lock) {
-		had_link = smc_conn_link(conn);
-		if (had_link) {
-			conn->is_peer_silent = READ_ONCE(had_link->wr.is_peer_silent);
-			smc_lgr_retain_unread(conn);
-		}
-		smc_lgr_set_link(conn, NULL);
-		smc_conn_set_phase(conn, SMC_CONN_DEAD);
-	}
+	scoped_guard(spinlock_bh, &conn->lock)
+		had_link = smc_lgr_cut_conn(conn);
 	if (had_link)
 		conn->ops.event(conn, SMC_EV_LINK_LOST);
 }

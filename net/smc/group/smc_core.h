@@ -298,7 +298,7 @@ struct smc_conn *smc_conn_lookup_imm(struct smc_link_group *lgr, u16 name);
 struct smc_conn *smc_lgr_next_conn(struct smc_link_group *lgr, unsigned long *pos);
 void smc_lgr_set_geometry(struct smc_link_group *lgr, struct smc_conn *conn);
 void smc_lgr_set_link(struct smc_conn *conn, struct smc_link *link);
-void smc_lgr_retain_unread(struct smc_conn *conn);
+bool smc_lgr_cut_conn(struct smc_conn *conn);
 void smc_lgr_abort_conn(struct smc_conn *conn);
 void smc_lgr_commit_dialect(struct smc_link_group *lgr, enum smc_dialect dialect);
 

@@ -217,7 +217,7 @@ static struct sk_buff *pages_take_done(struct smc_conn *conn)
 
 	guard(spinlock_bh)(&conn->lock);
 	skb = conn->tx_pages;
-	is_over = conn->phase >= SMC_CONN_DEAD && !conn->tx_inflight;
+	is_over = !rcu_access_pointer(conn->link) && !conn->tx_inflight;
 	if (!skb || (!is_over && pages_end(skb) > smc_conn_tx_pos(conn, conn->tx_fin)))
 		return NULL;
 	WRITE_ONCE(conn->tx_pages, skb->next);

@@ -101,7 +101,8 @@ static bool tx_plan(const struct smc_conn *conn, u32 most, struct smc_xfer *x)
 	if (conn->phase == SMC_CONN_VALIDATING || conn->phase == SMC_CONN_REPLAYING)
 		return true;
 	/* the replay covers all; its completion pushes again */
-	if (conn->phase != SMC_CONN_OPEN || smc_cdc_is_far_ahead(&conn->ctl))
+	if (conn->phase != SMC_CONN_OPEN || conn->ctl.tx_conn_sent & SMC_CDC_FINAL ||
+	    smc_cdc_is_far_ahead(&conn->ctl))
 		return false;
 	unsent = tx_unsent(conn);
 	if (unlikely(most && unsent > most))
@@ -112,19 +113,11 @@ static bool tx_plan(const struct smc_conn *conn, u32 most, struct smc_xfer *x)
 	return x->len || smc_cdc_is_needed(&conn->ctl, unsent);
 }
 
-/* Failover is complete: data may flow, unless C or A was sent. */
-static void tx_settle(struct smc_conn *conn)
-{
-	bool is_final = conn->ctl.tx_conn_sent & SMC_CDC_FINAL;
-
-	smc_conn_set_phase(conn, is_final ? SMC_CONN_FINAL : SMC_CONN_OPEN);
-}
-
 static void tx_account(struct smc_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
 	conn->tx_inflight++;
-	tx_settle(conn);
+	smc_conn_set_phase(conn, SMC_CONN_OPEN);
 	if (!tx_unsent(conn))
 		conn->tx_flush = false;
 }
@@ -143,17 +136,15 @@ static bool tx_resume(struct smc_conn *conn, struct smc_wr_slot *slot)
 		if (smc_cdc_post_validation(conn, slot))
 			return false;
 		conn->tx_inflight++;
-		if (smc_cdc_is_replay_due(&conn->ctl))
-			smc_conn_set_phase(conn, SMC_CONN_REPLAYING);
-		else
-			tx_settle(conn);
+		smc_conn_set_phase(conn, smc_cdc_is_replay_due(&conn->ctl) ? SMC_CONN_REPLAYING :
+									     SMC_CONN_OPEN);
 		return true;
 	}
 	is_posted = !smc_cdc_post_replay(conn, slot);
 	if (is_posted)
 		tx_account(conn);
 	else
-		tx_settle(conn);
+		smc_conn_set_phase(conn, SMC_CONN_OPEN);
 	return is_posted;
 }
 

@@ -236,7 +236,7 @@ static void cdc_pages_free(struct kunit *test, struct cdc_pages *p)
 	struct smc_conn *conn = lab->conn;
 	int i;
 
-	conn->phase = SMC_CONN_LEFT;
+	RCU_INIT_POINTER(conn->link, NULL);
 	smc_pages_reap(conn);
 	KUNIT_EXPECT_NULL(test, conn->tx_pages);
 	for (i = 0; i < CDC_PAGES; i++) {

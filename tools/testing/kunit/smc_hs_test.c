@@ -113,7 +113,7 @@ static void table_leave(struct smc_conn *conn, bool is_peer_done)
 	conn->lgr = NULL;
 	conn->rmbe.buf = NULL;
 	conn->sndbuf.buf = NULL;
-	conn->phase = SMC_CONN_UNREAD;
+	conn->phase = SMC_CONN_LEFT;
 }
 
 static void table_conn_put(struct smc_conn *conn)
@@ -123,7 +123,7 @@ static void table_conn_put(struct smc_conn *conn)
 
 static void table_forget_unread(struct smc_conn *conn)
 {
-	if (conn->phase == SMC_CONN_UNREAD)
+	if (conn->phase == SMC_CONN_LEFT)
 		table_note("unread");
 }
 

@@ -40,6 +40,8 @@ static int pages_init(struct kunit *test)
 	spin_lock_init(&conn->lock);
 	conn->snd_geom.size = PAGES_RING;
 	conn->phase = SMC_CONN_OPEN;
+	/* never dereferenced */
+	RCU_INIT_POINTER(conn->link, (void *)test);
 	conn->sndbuf.cpu = kunit_kmalloc(test, PAGES_RING, GFP_KERNEL);
 	if (!conn->sndbuf.cpu)
 		return -ENOMEM;
@@ -97,7 +99,7 @@ static void pages_complete(struct smc_conn *conn, u32 len)
 
 static void pages_end_all(struct smc_conn *conn)
 {
-	conn->phase = SMC_CONN_LEFT;
+	RCU_INIT_POINTER(conn->link, NULL);
 	conn->tx_inflight = 0;
 	smc_pages_reap(conn);
 }
@@ -250,7 +252,7 @@ static void pages_of_a_lost_connection_are_held_while_a_write_is_in_flight(struc
 
 	pages_publish(conn, pages_of(lab, 2, 0), 2 * PAGE_SIZE);
 	conn->tx_inflight = 1;
-	conn->phase = SMC_CONN_DEAD;
+	RCU_INIT_POINTER(conn->link, NULL);
 	smc_pages_reap(conn);
 	KUNIT_EXPECT_EQ(test, page_count(lab->page[0]), 2);
 	pages_end_all(conn);
