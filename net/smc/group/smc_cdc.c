@@ -9,8 +9,8 @@
  *   applied in the completion handler, which wakes readers without delay (CDC-02, CDC-11).
  *
  * Ownership:
- *   A posted message holds a reference on its connection. The done function in its slot, set by the
- *   sender, drops it.
+ *   A posted message counts in conn->tx_inflight, until the done function in its slot, set by the
+ *   sender, is called. Meanwhile the connection has its rings.
  *
  * Error handling:
  *   An unreadable message costs the link, because its connection is unknown (ERR-54). A late
@@ -134,14 +134,13 @@ static int cdc_post(struct smc_conn *conn, struct smc_wr_slot *slot, u16 seq,
 	slot->tag.len = xfer->len;
 	slot->tag.seq = seq;
 
-	smc_conn_get(conn);
 	rc = smc_wr_post(slot);
 	if (rc)
-		/* not the last one: the caller has its own */
-		smc_conn_put(conn);
-	else
-		cdc_count(conn, xfer, has_imm);
-	return rc;
+		return rc;
+	/* the completion waits for conn->lock */
+	conn->tx_inflight++;
+	cdc_count(conn, xfer, has_imm);
+	return 0;
 }
 
 static void cdc_encode(const struct smc_conn *conn, struct smc_wr_slot *slot,
@@ -189,8 +188,8 @@ static int cdc_build(struct smc_conn *conn, struct smc_wr_slot *slot, const stru
  *
  * Immediate data takes the place of the message where both sides have agreed and nothing is lost.
  * Takes the next sequence number and posts under one hold of the lock, so that CDC order is queue
- * order. On success slot->tag.owner is @conn, with a reference that the done function drops. RFC
- * 7609 4.7.1, A.4 (CDC-01, CDC-03, CDC-08, CDC-10, TX-01).
+ * order. On success slot->tag.owner is @conn, and the message counts in conn->tx_inflight. RFC 7609
+ * 4.7.1, A.4 (CDC-01, CDC-03, CDC-08, CDC-10, TX-01).
  *
  * Context: Any context but hard interrupt. Expects conn->lock held, and an RCU read section that
  *	    began before the slot was taken.
@@ -359,7 +358,7 @@ static u32 cdc_apply(struct smc_conn *conn, struct smc_link *link, const struct 
 	return events;
 }
 
-/* Apply and raise events; consumes the reference on @conn. Arguments as of cdc_apply(). */
+/* Apply and raise events. Arguments as of cdc_apply(). Expects an RCU read section. */
 static void cdc_deliver(struct smc_conn *conn, struct smc_link *link,
 			const struct smc_cdc_msg *msg, u32 step)
 {
@@ -381,7 +380,6 @@ static void cdc_deliver(struct smc_conn *conn, struct smc_link *link,
 		smc_stats_add(stats, SMC_STAT_CDC_BAD, 1);
 	if (events)
 		conn->ops.event(conn, events);
-	smc_conn_put(conn);
 }
 
 /**
@@ -410,6 +408,7 @@ void smc_cdc_rx(struct smc_wr *wr, const u8 *msg, u32 len)
 		return;
 	}
 	cdc.link_num = link->num;
+	guard(rcu)();
 	cdc_deliver(smc_conn_lookup(link->lgr, cdc.token), link, &cdc, 0);
 }
 
@@ -430,6 +429,7 @@ void smc_cdc_rx_imm(struct smc_wr *wr, u32 imm)
 	trace_smc_imm_rx(link, imm);
 	if (!(READ_ONCE(lgr->ext) & SMC_LLC_EXT_IMMEDIATE))
 		return;
+	guard(rcu)();
 	cdc_deliver(smc_conn_lookup_imm(lgr, smc_imm_get_name(imm)), link, NULL,
 		    smc_imm_get_step(imm));
 }

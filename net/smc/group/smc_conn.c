@@ -9,8 +9,8 @@
  *
  * Ownership:
  *   A joined connection owns a membership in the group with a reference, its element and its send
- *   ring, for which the socket pays. Its last user returns them, smc_core.c: not before the last
- *   write has completed.
+ *   ring, for which the socket pays. The rings are returned when it has left the group, its last
+ *   write has completed, and what it left unread was read or dropped.
  *
  * Locks:
  *   Until it is opened, the connection belongs to the handshake, which does not hold the socket
@@ -45,10 +45,8 @@ static void conn_hold_expired(struct timer_list *timer);
  * @payer: the socket whose control group pays for it
  * @event: callback for events
  *
- * The first user is the handshake, and after smc_conn_join() the membership.
- *
  * Context: Process context, may sleep.
- * Return: the connection, held by the socket (smc_conn_drop()); or NULL.
+ * Return: the connection, with a reference for the socket; or NULL.
  */
 struct smc_conn *smc_conn_alloc(struct sock *sk, const struct sock *payer,
 				void (*event)(struct smc_conn *conn, u32 events))
@@ -57,8 +55,7 @@ struct smc_conn *smc_conn_alloc(struct sock *sk, const struct sock *payer,
 
 	if (!conn)
 		return NULL;
-	refcount_set(&conn->users, 1);
-	refcount_set(&conn->holders, 2);
+	refcount_set(&conn->refs, 1);
 	sock_hold(sk);
 	conn->sk = sk;
 	smc_mem_open(&conn->account, payer);
@@ -190,14 +187,17 @@ int smc_conn_join(struct smc_conn *conn, struct smc_link_group *lgr, struct smc_
 	/* chosen and counted under one hold, so that the next join sees the count */
 	link = conn_choose(lgr, link);
 	rc = conn_attach(conn, lgr, link);
-	if (!rc)
+	if (rc) {
+		conn_drop_token(conn, lgr, true);
+	} else {
+		/* until the rings are returned */
+		smc_conn_get(conn);
 		conn_show_rmbe(conn, link);
+	}
 	mutex_unlock(&lgr->lock);
-	if (!rc)
-		return 0;
-	conn_drop_token(conn, lgr, true);
 out:
-	conn->lgr = NULL;
+	if (rc)
+		conn->lgr = NULL;
 	return rc;
 }
 
@@ -463,18 +463,14 @@ static bool conn_has_unread(const struct smc_conn *conn)
 	       smc_conn_may_read(conn) && smc_cdc_readable(&conn->ctl);
 }
 
-/* Post and apply nothing more; returns true if unread data remains. */
-static bool conn_detach(struct smc_conn *conn)
+/* Post and apply nothing more; unread data remains. */
+static void conn_detach(struct smc_conn *conn)
 {
-	bool has_unread;
-
 	guard(spinlock_bh)(&conn->lock);
-	has_unread = conn_has_unread(conn);
-	if (!has_unread)
+	if (!conn_has_unread(conn))
 		conn_drop_unread(conn);
 	smc_lgr_cut_conn(conn);
 	smc_conn_set_phase(conn, SMC_CONN_LEFT);
-	return has_unread;
 }
 
 /**
@@ -524,7 +520,7 @@ void smc_conn_disarm(struct smc_conn *conn, struct timer_list *timer)
 bool smc_conn_leave(struct smc_conn *conn, bool is_peer_done)
 {
 	struct smc_link_group *lgr = conn->lgr;
-	bool has_unread, is_last;
+	bool is_last;
 
 	if (!conn->token)
 		return false;
@@ -532,19 +528,17 @@ bool smc_conn_leave(struct smc_conn *conn, bool is_peer_done)
 	if (conn->cork_timer.function)
 		smc_conn_disarm(conn, &conn->cork_timer);
 	conn->is_peer_done = is_peer_done;
-	has_unread = conn_detach(conn);
+	conn_detach(conn);
 	smc_pages_reap(conn);
 	/* A detached connection does not arm it again. */
 	smc_conn_disarm(conn, &conn->hold_timer);
 	is_last = smc_lgr_drop_conn(lgr);
-	/* a reader takes over the reference of the membership */
-	if (!has_unread)
-		smc_conn_put(conn);
+	smc_conn_return_rings(conn);
 	return is_last;
 }
 
 /**
- * smc_conn_forget_unread() - drop unread data and the reader's reference
+ * smc_conn_forget_unread() - drop unread data
  * @conn: the connection; has been read to the end, or will not be read
  *
  * Only after smc_conn_leave() left it with a reader; otherwise nothing happens. RFC 7609 4.8.2
@@ -559,7 +553,7 @@ void smc_conn_forget_unread(struct smc_conn *conn)
 			return;
 		conn_drop_unread(conn);
 	}
-	smc_conn_put(conn);
+	smc_conn_return_rings(conn);
 }
 
 /**
@@ -606,7 +600,7 @@ static void conn_time_done(struct smc_conn *conn, u16 seq, bool ok)
 
 /**
  * smc_conn_tx_done() - handle the completion of a CDC
- * @conn: the connection; the caller holds the CDC's reference
+ * @conn: the connection, which posted it
  * @seq: its sequence number
  * @len: bytes it announced
  * @ok: it reached the peer

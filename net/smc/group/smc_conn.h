@@ -98,35 +98,35 @@ struct smc_conn_rtt {
  * Lifetime: see smc_core.c. @lock is conn->lock of the lock order: it guards the members after
  * it, and the order of CDC messages on the queue.
  *
- * @users: users of @sk, @lgr and the rings
- * @holders: pointers to it: one for its socket, one for all users together
- * @sk: the socket; a reference while there is a user
+ * @refs: one of its socket, one of the rings of a group; others of timers that are armed, work
+ *	  items that are queued, waiters and calls that sleep
+ * @sk: the socket, with a reference
  * @ops: callbacks; set once
  * @stats: counters of its namespace, or NULL; set when it joins
- * @lgr: the group, once it has joined; a reference while there is a user
+ * @lgr: the group, with a reference, from smc_conn_join() until the rings are returned
  * @token: our alert token; 0 while it is in no group; written by the handshake or under the socket
  *	   lock
  * @wait_node: in the waiters of @link, under link->wait_lock; entered under @lock, too
  * @hold_timer: bounds how long messages are held, FAIL-10
  * @rtoken: index in lgr->rtokens, -1 for none; under lgr->lock
  * @peer_index: element there
- * @rmbe: our element, read by us, written by the peer; const while there is a user
+ * @rmbe: our element, read by us, written by the peer; const until it is returned
  * @sndbuf: our send ring; same
  * @snd_geom: its geometry, base 0
- * @rcu: lookups by token, or by socket without its lock, run under RCU
+ * @rcu: lookups by token, completions, and lookups by socket without its lock, run under RCU
  * @cork_timer: bounds how long @tx_cork holds data back, TX-07; set up when first armed, under the
  *		socket lock
  * @is_peer_done: argument of smc_conn_leave()
- * @close: the close machine; a user while smc_state_is_alive(); under the socket lock
- * @close_work: runs it on @pending; a user while queued
+ * @close: the close machine, which ends with the membership in the group; under the socket lock
+ * @close_work: runs it on @pending; a reference while queued
  * @missed_node: in the socket's list of connections whose @close_work found the lock taken
- * @close_timer: bounds each wait of the close machine, TMR-16, TMR-17; a user while armed
+ * @close_timer: bounds each wait of the close machine, TMR-16, TMR-17; a reference while armed
  * @pending: enum smc_pending, atomic bits
- * @keep_timer: detects silence, KA-01; a user while armed
+ * @keep_timer: detects silence, KA-01; a reference while armed
  * @account: what the rings are charged to; under @lock
  * @lock: spinlock, bottom halves off
- * @link: the link our sends use; RCU, written under @lock; NULL when it, or the element at the peer,
- *	  is lost. Messages of the peer may come on any link of the group, FAIL-17
+ * @link: the link our sends use; RCU, written under @lock; NULL when it, or the element at the
+ *	  peer, is lost. Messages of the peer may come on any link of the group, FAIL-17
  * @ctl: cursors, flags, sequence numbers
  * @keep_want: intended state of @keep_timer
  * @probe_jiffies: time of the probe that is not answered yet
@@ -154,7 +154,7 @@ struct smc_conn_rtt {
  * @progress_jiffies: last progress of data to send: the first came, or some completed; written
  *		      under @lock
  * @hold_jiffies: when messages that others are held for are given up
- * @tx_inflight: CDC messages posted and not completed
+ * @tx_inflight: CDC messages posted and not completed; the rings stay meanwhile
  * @tx_cork: data is held back (MSG_MORE, TCP_CORK) until flushed
  * @tx_flush: data is to be sent regardless of what else holds it back
  * @phase: what it may do
@@ -163,8 +163,7 @@ struct smc_conn_rtt {
  *	       missing, ABRT-04
  */
 struct smc_conn {
-	refcount_t users;
-	refcount_t holders;
+	refcount_t refs;
 	struct sock *sk;
 	struct smc_conn_ops ops;
 	struct smc_stats_cpu __percpu *stats;

@@ -12,14 +12,13 @@
  *   context. A search finds the group under RCU until then; module and namespace exit wait for the
  *   last group to be freed.
  *
- *   Each user of a connection has a reference: the handshake, then the membership in the group;
- *   each CDC message in flight; each armed timer; a place among a link's waiters; a reader of bytes
- *   left behind; a lookup. While there is a user, the connection has both rings, which its socket
- *   pays for, and references on the group and the socket. The last user releases all of that in any
- *   context.
+ *   A connection has a reference of its socket. One more, with the reference on the group, belongs
+ *   to its rings: they stay while it is a member, a CDC message is in flight, or bytes left behind
+ *   may be read. So a completion needs no reference, and finds the connection under RCU, as a
+ *   message of the peer does.
  *
- *   The socket points to its connection but is no user, so references form no circle. The struct
- *   stays until the socket has dropped it and there is no user.
+ *   Connection and socket hold each other: TCP destroys a sock before the last reference to it
+ *   goes, and the socket then drops its connection.
  *
  * Locks:
  *   A connection takes locks of its own group only. A search takes none: it finds groups under RCU
@@ -1045,19 +1044,28 @@ bool smc_conn_set_phase(struct smc_conn *conn, enum smc_conn_phase phase)
 	return true;
 }
 
+static void conn_free(struct rcu_head *rcu)
+{
+	struct smc_conn *conn = container_of(rcu, struct smc_conn, rcu);
+
+	WARN_ON_ONCE(conn->rmbe.buf || conn->sndbuf.buf || conn->tx_pages);
+	/* of one that joined no group */
+	smc_mem_close(&conn->account);
+	sock_put(conn->sk);
+	kfree(conn->stamps);
+	kfree(conn);
+}
+
 /**
- * smc_conn_drop() - release a holder of a connection: its socket, or all its users
+ * smc_conn_put() - drop a reference on a connection
  * @conn: the connection
  *
- * Context: Any context but hard interrupt.
+ * Context: Any context.
  */
-void smc_conn_drop(struct smc_conn *conn)
+void smc_conn_put(struct smc_conn *conn)
 {
-	if (!refcount_dec_and_test(&conn->holders))
-		return;
-	WARN_ON_ONCE(conn->rmbe.buf || conn->sndbuf.buf || conn->tx_pages);
-	kfree(conn->stamps);
-	kfree_rcu(conn, rcu);
+	if (refcount_dec_and_test(&conn->refs))
+		call_rcu(&conn->rcu, conn_free);
 }
 
 /*
@@ -1087,28 +1095,29 @@ static void conn_release_rings(struct smc_conn *conn, struct smc_link_group *lgr
 }
 
 /**
- * smc_conn_release() - release what a connection without users owns; only for smc_conn_put()
- * @conn: the connection
+ * smc_conn_return_rings() - return both rings of a connection when their last use may have ended
+ * @conn: the connection; nothing happens unless it has left its group, no write is in flight and
+ *	  nothing may be read
  *
- * Context: Any context but hard interrupt. Takes conn->lock.
+ * Context: Any context but hard interrupt. Expects a reference or an RCU read section. Takes
+ *	    conn->lock.
  */
-void smc_conn_release(struct smc_conn *conn)
+void smc_conn_return_rings(struct smc_conn *conn)
 {
 	struct smc_link_group *lgr = conn->lgr;
 
 	scoped_guard(spinlock_bh, &conn->lock) {
+		if (conn->phase != SMC_CONN_LEFT || conn->tx_inflight ||
+		    smc_conn_may_read(conn) || !conn->rmbe.buf)
+			return;
 		/* accept() may still find the connection, see smc_conn_adopt() */
 		smc_mem_close(&conn->account);
-		if (lgr)
-			conn_release_rings(conn, lgr);
+		conn_release_rings(conn, lgr);
 	}
-	if (lgr) {
-		conn->ops.event(conn, SMC_EV_RINGS_FREE);
-		conn->lgr = NULL;
-		smc_lgr_put(lgr);
-	}
-	sock_put(conn->sk);
-	smc_conn_drop(conn);
+	conn->ops.event(conn, SMC_EV_RINGS_FREE);
+	conn->lgr = NULL;
+	smc_lgr_put(lgr);
+	smc_conn_put(conn);
 }
 
 /**
@@ -1118,18 +1127,14 @@ void smc_conn_release(struct smc_conn *conn)
  *
  * RFC 7609 1.2, A.4 (CDC-09, RMB-33). A stale token may have the index of a later connection.
  *
- * Context: Any context but hard interrupt.
- * Return: the connection with a reference for the caller; NULL if there is none.
+ * Context: Any context. Expects an RCU read section, in which the result is valid.
+ * Return: the connection; NULL if there is none.
  */
 struct smc_conn *smc_conn_lookup(struct smc_link_group *lgr, u32 token)
 {
-	struct smc_conn *conn;
+	struct smc_conn *conn = xa_load(&lgr->conns, token & SMC_TOKEN_INDEX);
 
-	guard(rcu)();
-	conn = xa_load(&lgr->conns, token & SMC_TOKEN_INDEX);
-	if (!conn || READ_ONCE(conn->token) != token || !refcount_inc_not_zero(&conn->users))
-		return NULL;
-	return conn;
+	return conn && READ_ONCE(conn->token) == token ? conn : NULL;
 }
 
 /**
@@ -1139,19 +1144,14 @@ struct smc_conn *smc_conn_lookup(struct smc_link_group *lgr, u32 token)
  *
  * An older connection had the same name only if the peer has closed it, see conn_drop_token().
  *
- * Context: Any context but hard interrupt.
- * Return: the connection with a reference for the caller; NULL if there is none.
+ * Context: Any context. Expects an RCU read section, in which the result is valid.
+ * Return: the connection; NULL if there is none.
  */
 struct smc_conn *smc_conn_lookup_imm(struct smc_link_group *lgr, u16 name)
 {
-	struct smc_conn *conn;
+	struct smc_conn *conn = xa_load(&lgr->conns, smc_imm_index(name));
 
-	guard(rcu)();
-	conn = xa_load(&lgr->conns, smc_imm_index(name));
-	if (!conn || smc_imm_name(READ_ONCE(conn->token)) != name ||
-	    !refcount_inc_not_zero(&conn->users))
-		return NULL;
-	return conn;
+	return conn && smc_imm_name(READ_ONCE(conn->token)) == name ? conn : NULL;
 }
 
 /**
@@ -1171,7 +1171,7 @@ struct smc_conn *smc_lgr_next_conn(struct smc_link_group *lgr, unsigned long *po
 	guard(rcu)();
 	do {
 		conn = xa_find_after(&lgr->conns, pos, ULONG_MAX, XA_PRESENT);
-	} while (conn && !refcount_inc_not_zero(&conn->users));
+	} while (conn && !refcount_inc_not_zero(&conn->refs));
 	return conn;
 }
 

@@ -274,21 +274,14 @@ void smc_lgr_for_each(const struct net *net, void (*fn)(struct smc_link_group *l
 void smc_lgr_wait_none(struct net *net);
 
 /* Connections as members of a group. */
-void smc_conn_release(struct smc_conn *conn);
-void smc_conn_drop(struct smc_conn *conn);
-
 /* The caller has a reference or knows that the connection is in its group. */
 static inline void smc_conn_get(struct smc_conn *conn)
 {
-	refcount_inc(&conn->users);
+	refcount_inc(&conn->refs);
 }
 
-static inline void smc_conn_put(struct smc_conn *conn)
-{
-	if (refcount_dec_and_test(&conn->users))
-		smc_conn_release(conn);
-}
-
+void smc_conn_put(struct smc_conn *conn);
+void smc_conn_return_rings(struct smc_conn *conn);
 bool smc_conn_set_phase(struct smc_conn *conn, enum smc_conn_phase phase);
 void smc_conn_arm(struct smc_conn *conn, struct timer_list *timer, unsigned long expires);
 void smc_conn_disarm(struct smc_conn *conn, struct timer_list *timer);

@@ -7,10 +7,10 @@
  * of the peer is in the control block, all other events are bits of smc_conn.pending. The actions
  * that the machine returns are carried out here in its order.
  *
- * Ownership: the machine references the connection from establishment to its final state. So the
- * protocol continues after the file is closed or the socket dropped the connection. The sock then
- * has no file, but is not dead for TCP. The task that completes the machine closes it, when the
- * socket lock is released.
+ * Ownership: the connection leaves its group in the machine's final state, and stays until then. So
+ * the protocol continues after the file is closed or the socket dropped the connection. The sock
+ * then has no file, but is not dead for TCP. The task that completes the machine closes it, when
+ * the socket lock is released.
  */
 #include <net/tcp.h>
 
@@ -159,8 +159,6 @@ static void smc_close_finish(struct smc_conn *conn)
 {
 	smc_keepalive_stop(conn);
 	smc_conn_disarm(conn, &conn->close_timer);
-	/* the reference of smc_close_establish() */
-	smc_conn_put(conn);
 }
 
 static bool smc_close_is_settled(const struct smc_sock *smc)
@@ -334,7 +332,7 @@ bool smc_close_awaits_fin(struct smc_conn *conn)
 	    inet_sk_state_load(conn->sk) != TCP_ESTABLISHED)
 		return false;
 	/* the machine may have ended meanwhile; an earlier limit stays */
-	if (refcount_inc_not_zero(&conn->users) &&
+	if (refcount_inc_not_zero(&conn->refs) &&
 	    timer_reduce(&conn->close_timer, jiffies + SMC_CLOSE_FIN_WAIT))
 		smc_conn_put(conn);
 	return true;
@@ -351,8 +349,7 @@ static bool smc_close_is_final(struct smc_conn *conn)
  * @conn: the connection; referenced by the caller or its socket
  * @event: the event
  *
- * Also runs follow-up events that are already true (drained, last message complete). Drops the
- * machine's reference in its final state.
+ * Also runs follow-up events that are already true (drained, last message complete).
  *
  * Context: Process context, may sleep. Expects the socket lock held, to be released by
  *	 smc_close_unlock().
@@ -389,8 +386,6 @@ void smc_close_handle_event(struct smc_conn *conn, enum smc_close_event event)
 void smc_close_establish(struct smc_conn *conn)
 {
 	sock_owned_by_me(conn->sk);
-	/* until smc_close_finish() */
-	smc_conn_get(conn);
 	smc_close_handle_event(conn, SMC_CLOSE_ESTABLISHED);
 	smc_keepalive_update(conn);
 	/* input that came before */
@@ -488,8 +483,6 @@ void smc_close_work(struct work_struct *work)
 	struct sock *sk = conn->sk;
 	struct smc_sock *smc;
 
-	/* closing TCP may drop the last other reference */
-	sock_hold(sk);
 	if (smc_sock_lock_close(conn)) {
 		smc_close_run(conn);
 		smc = smc_sk(sk);
@@ -499,7 +492,6 @@ void smc_close_work(struct work_struct *work)
 			release_sock(sk);
 	}
 	smc_conn_put(conn);
-	sock_put(sk);
 }
 
 /**

@@ -563,9 +563,6 @@ static void hs_undo_conn(struct smc_hs *hs)
 
 	if (!conn || hs->outcome == SMC_HS_SMC)
 		return;
-	/* the handshake's reference; the membership had its own */
-	if (conn->phase == SMC_CONN_SETUP)
-		smc_conn_put(conn);
 	smc_conn_forget_unread(conn);
 	smc_sock_drop_conn(hs->smc);
 }

@@ -303,14 +303,14 @@ static void rx_hold(struct rx_call *call)
 		return;
 	call->is_held = true;
 	smc_sock_get(call->smc);
-	refcount_inc(&call->conn->holders);
+	smc_conn_get(call->conn);
 }
 
 static void rx_unhold(struct rx_call *call)
 {
 	if (!call->is_held)
 		return;
-	smc_conn_drop(call->conn);
+	smc_conn_put(call->conn);
 	smc_sock_put(call->smc);
 }
 

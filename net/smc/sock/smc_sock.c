@@ -71,7 +71,7 @@ void smc_sock_exit(void)
 	smc_sock_destroy_wq(&smc_close_wq);
 	smc_sock_destroy_wq(&smc_grow_wq);
 	smc_sock_destroy_wq(&smc_hs_wq);
-	/* the last smc_sock_free() may still run */
+	/* the last smc_sock_free() and conn_free() may still run */
 	rcu_barrier();
 }
 
@@ -394,7 +394,7 @@ void smc_sock_drop_conn(struct smc_sock *smc)
 	if (!conn)
 		return;
 	WRITE_ONCE(smc->conn, NULL);
-	smc_conn_drop(conn);
+	smc_conn_put(conn);
 }
 
 /* Return: 0 if the state has left its sock, which may be another socket's by now. */
@@ -491,13 +491,13 @@ void smc_sock_queue_grow(struct smc_sock *smc)
 /**
  * smc_sock_queue_close() - queue the close machine of a connection
  * @conn: the connection, valid under RCU or a reference, and referenced until the work function
- *        returns; without users its machine has ended, and nothing happens
+ *        returns; nothing happens while it is being freed
  *
  * Context: Any context but hard interrupt.
  */
 void smc_sock_queue_close(struct smc_conn *conn)
 {
-	if (refcount_inc_not_zero(&conn->users))
+	if (refcount_inc_not_zero(&conn->refs))
 		smc_sock_requeue_close(conn, 0);
 }
 

@@ -116,7 +116,6 @@ static bool tx_plan(const struct smc_conn *conn, u32 most, struct smc_xfer *x)
 static void tx_account(struct smc_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
-	conn->tx_inflight++;
 	smc_conn_set_phase(conn, SMC_CONN_OPEN);
 	if (!tx_unsent(conn))
 		conn->tx_flush = false;
@@ -135,7 +134,6 @@ static bool tx_resume(struct smc_conn *conn, struct smc_wr_slot *slot)
 	if (conn->phase == SMC_CONN_VALIDATING) {
 		if (smc_cdc_post_validation(conn, slot))
 			return false;
-		conn->tx_inflight++;
 		smc_conn_set_phase(conn, smc_cdc_is_replay_due(&conn->ctl) ? SMC_CONN_REPLAYING :
 									     SMC_CONN_OPEN);
 		return true;
@@ -155,7 +153,6 @@ static bool tx_post_one(struct smc_conn *conn, struct smc_wr_slot *slot, struct 
 		return tx_resume(conn, slot);
 	if (smc_cdc_post(conn, slot, x))
 		return false;
-	/* the completion waits for conn->lock */
 	tx_account(conn);
 	return true;
 }
@@ -296,28 +293,30 @@ void smc_tx_push(struct smc_conn *conn)
 
 /*
  * A message and the writes before it have completed; the slot is already free. An error was handled
- * by smc_wr.c, so only the reference and the count are dropped.
+ * by smc_wr.c, so only the count is dropped. The count keeps the connection until the RCU read
+ * section has begun.
  */
 static void smc_tx_done(struct smc_wr *wr, const struct smc_wr_tag *tag, bool ok)
 {
 	struct smc_conn *conn = tag->owner;
 	u32 events;
 
+	guard(rcu)();
 	spin_lock_bh(&conn->lock);
 	events = smc_conn_tx_done(conn, tag->seq, tag->len, ok);
 	if (!ok) {
 		spin_unlock_bh(&conn->lock);
 	} else {
 		tx_push_unlock(conn);
-		rcu_read_lock();
 		/* the connection may have left this link */
 		tx_serve(smc_link_of(wr));
-		rcu_read_unlock();
 		smc_errqueue_report(conn);
 		conn->ops.event(conn, events);
 	}
 	smc_pages_reap(conn);
-	smc_conn_put(conn);
+	/* otherwise leaving follows, and finds the count */
+	if (unlikely(READ_ONCE(conn->phase) == SMC_CONN_LEFT))
+		smc_conn_return_rings(conn);
 }
 
 /**
@@ -513,7 +512,7 @@ static int tx_wait(struct tx_call *call)
 	if (!call->is_held) {
 		call->is_held = true;
 		smc_sock_get(call->smc);
-		refcount_inc(&conn->holders);
+		smc_conn_get(conn);
 	}
 	smc_stat_inc(sock_net(sk), SMC_STAT_TX_BLOCKED);
 	add_wait_queue(wq, &wait);
@@ -791,7 +790,7 @@ int smc_tx_sendmsg(struct smc_sock *smc, struct msghdr *msg, size_t len, long ti
 		smc->err = sk->sk_err;
 	}
 	if (call.is_held) {
-		smc_conn_drop(call.conn);
+		smc_conn_put(call.conn);
 		smc_sock_put(smc);
 	}
 	return rc;

@@ -105,10 +105,9 @@ static void cdc_exit(struct kunit *test)
 	if (!lab || !lab->sk)
 		return;
 	xa_destroy(&lab->lgr.conns);
-	if (lab->conn) {
+	if (lab->conn)
 		smc_conn_put(lab->conn);
-		smc_conn_drop(lab->conn);
-	}
+	rcu_barrier();
 	KUNIT_EXPECT_EQ(test, refcount_read(&lab->sk->sk_refcnt), 1);
 	sock_put(lab->sk);
 }
@@ -126,8 +125,8 @@ static int cdc_send(struct cdc_lab *lab, struct smc_wr_slot *slot)
 	return rc;
 }
 
-/* The completion finds the connection after the socket and the group are gone. */
-static void a_posted_message_has_a_reference(struct kunit *test)
+/* The rings stay until its completion. */
+static void a_posted_message_is_counted(struct kunit *test)
 {
 	struct smc_wr_slot *slot = kunit_kzalloc(test, sizeof(*slot), GFP_KERNEL);
 	struct cdc_lab *lab = test->priv;
@@ -135,12 +134,11 @@ static void a_posted_message_has_a_reference(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, slot);
 	KUNIT_ASSERT_EQ(test, cdc_send(lab, slot), 0);
 	KUNIT_EXPECT_PTR_EQ(test, slot->tag.owner, lab->conn);
-	KUNIT_EXPECT_EQ(test, refcount_read(&lab->conn->users), 2);
-	smc_conn_put(lab->conn);
+	KUNIT_EXPECT_EQ(test, lab->conn->tx_inflight, 1);
 	/* the link refuses it: there will be no completion */
 	cdc_post_rc = -EPIPE;
 	KUNIT_EXPECT_EQ(test, cdc_send(lab, slot), -EPIPE);
-	KUNIT_EXPECT_EQ(test, refcount_read(&lab->conn->users), 1);
+	KUNIT_EXPECT_EQ(test, lab->conn->tx_inflight, 1);
 }
 
 /* Ten bytes around the end of the send ring. */
@@ -175,7 +173,6 @@ static void little_data_is_posted_inline(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, slot->write[0].sge[0].addr, (uintptr_t)ring + CDC_ELEMENT - 6);
 	KUNIT_EXPECT_EQ(test, slot->write[0].sge[1].addr, (uintptr_t)ring);
 	conn->sndbuf.buf = NULL;
-	smc_conn_put(conn);
 }
 
 #define CDC_PAGES	3
@@ -237,6 +234,7 @@ static void cdc_pages_free(struct kunit *test, struct cdc_pages *p)
 	int i;
 
 	RCU_INIT_POINTER(conn->link, NULL);
+	conn->tx_inflight = 0;
 	smc_pages_reap(conn);
 	KUNIT_EXPECT_NULL(test, conn->tx_pages);
 	for (i = 0; i < CDC_PAGES; i++) {
@@ -257,8 +255,6 @@ static int cdc_pages_post(struct cdc_lab *lab, struct cdc_pages *p)
 	smc_cdc_plan(&conn->ctl, conn->snd_geom, conn->tx_sent, conn->tx_prep, &p->x);
 	rc = smc_cdc_post(conn, &p->slot, &p->x);
 	spin_unlock_bh(&conn->lock);
-	if (!rc)
-		smc_conn_put(conn);
 	return rc;
 }
 
@@ -350,7 +346,6 @@ static void fail_12_a_replay_copies_pages(struct kunit *test)
 	spin_lock_bh(&conn->lock);
 	KUNIT_EXPECT_EQ(test, smc_cdc_post_replay(conn, &p->slot), 0);
 	spin_unlock_bh(&conn->lock);
-	smc_conn_put(conn);
 	KUNIT_EXPECT_EQ(test, p->slot.tag.len, 50 + 3 * CDC_PIECE);
 	KUNIT_EXPECT_EQ(test, p->slot.write[0].nr_sge, 2);
 	cdc_expect_sge(test, p, 0, p->buf.iova + CDC_ELEMENT - 150, 150);
@@ -400,7 +395,7 @@ static void cdc_receive(struct cdc_lab *lab, u32 token)
 	cdc_receive_msg(lab, &msg);
 }
 
-static void cdc_09_a_message_has_one_while_it_is_applied(struct kunit *test)
+static void cdc_09_a_message_has_one_connection(struct kunit *test)
 {
 	struct cdc_lab *lab = test->priv;
 
@@ -408,7 +403,6 @@ static void cdc_09_a_message_has_one_while_it_is_applied(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cdc_told, 0U);
 	cdc_receive(lab, 7);
 	KUNIT_EXPECT_TRUE(test, cdc_told & SMC_EV_DONE);
-	KUNIT_EXPECT_EQ(test, refcount_read(&lab->conn->users), 1);
 }
 
 /* A link that agreed on immediate data; the first message of the peer has come on it. */
@@ -456,7 +450,6 @@ static void immediate_data_is_checked_cdc_09(struct kunit *test)
 	smc_cdc_rx_imm(wr, 7 << 16 | 0xffff);
 	KUNIT_EXPECT_EQ(test, cdc_told, SMC_EV_INVALID);
 	KUNIT_EXPECT_EQ(test, smc_cdc_readable(&conn->ctl), 10U);
-	KUNIT_EXPECT_EQ(test, refcount_read(&conn->users), 1);
 }
 
 static void immediate_data_takes_the_place_of_a_message(struct kunit *test)
@@ -489,18 +482,17 @@ static void immediate_data_takes_the_place_of_a_message(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, slot->tag.len, 10U);
 	KUNIT_EXPECT_TRUE(test, smc_cursor_is_equal(conn->tx_sent, conn->tx_prep));
 	conn->sndbuf.buf = NULL;
-	smc_conn_put(conn);
 }
 
 static struct kunit_case cases[] = {
-	KUNIT_CASE(a_posted_message_has_a_reference),
+	KUNIT_CASE(a_posted_message_is_counted),
 	KUNIT_CASE(little_data_is_posted_inline),
 	KUNIT_CASE(a_write_has_as_many_pages_as_the_device_takes),
 	KUNIT_CASE(two_writes_share_the_sources_of_a_slot),
 	KUNIT_CASE(pages_that_cannot_be_mapped_are_copied),
 	KUNIT_CASE(fail_12_a_replay_copies_pages),
 	KUNIT_CASE(a_window_is_an_event_where_data_waits),
-	KUNIT_CASE(cdc_09_a_message_has_one_while_it_is_applied),
+	KUNIT_CASE(cdc_09_a_message_has_one_connection),
 	KUNIT_CASE(immediate_data_is_checked_cdc_09),
 	KUNIT_CASE(immediate_data_takes_the_place_of_a_message),
 	{}

@@ -160,9 +160,8 @@ static int close_test_init(struct kunit *test)
 	conn->ctl.rx_geom.size = 4096;
 	conn->snd_geom.size = 4096;
 	spin_lock_init(&conn->lock);
-	/* one of the suite, one of the socket's pointer */
-	refcount_set(&conn->users, 1);
-	refcount_set(&conn->holders, 2);
+	/* of the suite */
+	refcount_set(&conn->refs, 1);
 	timer_setup(&conn->close_timer, smc_close_timer, 0);
 	smc_state_close_init(&conn->close);
 	lab->smc.conn = conn;
@@ -182,8 +181,7 @@ static void close_test_exit(struct kunit *test)
 	if (!lab)
 		return;
 	smc_conn_disarm(&lab->conn, &lab->conn.close_timer);
-	KUNIT_EXPECT_EQ(test, refcount_read(&lab->conn.users),
-			1 + smc_state_is_alive(&lab->conn.close));
+	KUNIT_EXPECT_EQ(test, refcount_read(&lab->conn.refs), 1);
 	smc_kunit_take_off(lab->smc.sk);
 	/* undo a case that took the file away */
 	if (!lab->smc.sk->sk_socket) {
@@ -226,7 +224,7 @@ static void expect_state(struct kunit *test, enum smc_conn_state state)
 	KUNIT_EXPECT_EQ(test, smc_sock_shown_state(&lab->smc), smc_state_shown(state));
 }
 
-/* References: the suite's, the machine's while the connection lives, the timer's. */
+/* References: the suite's, the timer's. */
 static void expect_alive(struct kunit *test, bool is_alive, bool has_timer)
 {
 	struct close_lab *lab = test->priv;
@@ -234,7 +232,7 @@ static void expect_alive(struct kunit *test, bool is_alive, bool has_timer)
 
 	KUNIT_EXPECT_EQ(test, smc_state_is_alive(&conn->close), is_alive);
 	KUNIT_EXPECT_EQ(test, timer_pending(&conn->close_timer), has_timer);
-	KUNIT_EXPECT_EQ(test, refcount_read(&conn->users), 1 + is_alive + has_timer);
+	KUNIT_EXPECT_EQ(test, refcount_read(&conn->refs), 1 + has_timer);
 	KUNIT_EXPECT_EQ(test, now.nr_left, is_alive ? 0 : 1);
 }
 
@@ -575,8 +573,8 @@ static void abrt_08_unread_bytes_stay_for_a_reader(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, now.nr_left, 1);
 		KUNIT_EXPECT_EQ_MSG(test, now.nr_forgotten, owner != CLOSE_OPEN, "%d", owner);
 		KUNIT_EXPECT_EQ(test, (int)lab->conn.close.state, SMC_STATE_CLOSED);
-		/* the reference of the machine is gone */
-		KUNIT_EXPECT_EQ(test, refcount_read(&lab->conn.users), 1);
+		/* no timer is armed any more */
+		KUNIT_EXPECT_EQ(test, refcount_read(&lab->conn.refs), 1);
 		/* a socket with another connection gets no error of this one */
 		KUNIT_EXPECT_EQ(test, !lab->smc.sk->sk_err, owner == CLOSE_DROPPED);
 		KUNIT_EXPECT_EQ(test, lab->smc.shutdown,
@@ -652,6 +650,8 @@ static void a_socket_connects_again_while_its_connection_ends(struct kunit *test
 	smc->tcp_err = EPIPE;
 	smc->is_done = true;
 	smc->shutdown = RCV_SHUTDOWN;
+	/* of the socket */
+	smc_conn_get(&lab->conn);
 	lock_sock(sk);
 	KUNIT_EXPECT_EQ(test, smc_close_dissolve(smc), 0);
 	KUNIT_EXPECT_EQ(test, now.flags, SMC_CDC_ABORT);

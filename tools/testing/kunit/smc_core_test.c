@@ -219,6 +219,13 @@ static int core_test_init(struct kunit *test)
 	return test->priv ? 0 : -ENOMEM;
 }
 
+/* As the socket does. */
+static void core_drop_conn(struct core_conn *cc)
+{
+	smc_conn_put(cc->conn);
+	cc->conn = NULL;
+}
+
 static void core_test_exit(struct kunit *test)
 {
 	struct core_lab *lab = test->priv;
@@ -230,7 +237,9 @@ static void core_test_exit(struct kunit *test)
 		if (lab->conn[i]->conn) {
 			smc_conn_leave(lab->conn[i]->conn, true);
 			smc_conn_forget_unread(lab->conn[i]->conn);
+			core_drop_conn(lab->conn[i]);
 		}
+		rcu_barrier();
 		/* no other reference is left */
 		KUNIT_EXPECT_EQ(test, refcount_read(&lab->conn[i]->sk.sk_refcnt), 1);
 		KUNIT_EXPECT_EQ(test, lab->conn[i]->charged, 0U);
@@ -363,7 +372,6 @@ static void core_event(struct smc_conn *conn, u32 events)
 /* As a message that is posted, and its completion. */
 static void core_post(struct core_conn *cc)
 {
-	smc_conn_get(cc->conn);
 	cc->conn->tx_inflight++;
 }
 
@@ -375,16 +383,9 @@ static u32 core_tx_done(struct smc_conn *conn, u16 seq, u32 len, bool ok)
 
 static void core_complete(struct smc_conn *conn, u16 seq, bool ok)
 {
+	guard(rcu)();
 	core_tx_done(conn, seq, 0, ok);
-	smc_conn_put(conn);
-}
-
-static void core_destruct(struct sock *sk)
-{
-	struct smc_conn *conn = container_of(sk, struct core_conn, sk)->conn;
-
-	if (conn)
-		smc_conn_drop(conn);
+	smc_conn_return_rings(conn);
 }
 
 static void core_take_element(struct kunit *test, struct smc_buf_pool *pool,
@@ -411,7 +412,6 @@ static struct core_conn *core_new_conn(struct kunit *test, struct smc_link_group
 	sk = sk_alloc(&init_net, PF_INET, GFP_KERNEL, &core_proto, 1);
 	KUNIT_ASSERT_NOT_NULL(test, sk);
 	sock_init_data(NULL, sk);
-	sk->sk_destruct = core_destruct;
 	cc = container_of(sk, struct core_conn, sk);
 	lab->conn[lab->nr_conns++] = cc;
 	cc->conn = smc_conn_alloc(sk, sk, core_event);
@@ -1180,7 +1180,6 @@ static void rmb_32_a_token_names_one_connection(struct kunit *test)
 {
 	struct smc_link *link = core_server_up(test);
 	struct core_conn *cc[CORE_CONNS];
-	struct smc_conn *found;
 	int i, j;
 
 	for (i = 0; i < CORE_CONNS; i++)
@@ -1189,10 +1188,8 @@ static void rmb_32_a_token_names_one_connection(struct kunit *test)
 		KUNIT_EXPECT_NE(test, cc[i]->conn->token, 0);
 		for (j = 0; j < i; j++)
 			KUNIT_EXPECT_NE(test, cc[i]->conn->token, cc[j]->conn->token);
-		found = smc_conn_lookup(link->lgr, cc[i]->conn->token);
-		KUNIT_EXPECT_PTR_EQ(test, found, cc[i]->conn);
-		if (found)
-			smc_conn_put(found);
+		KUNIT_EXPECT_PTR_EQ(test, smc_conn_lookup(link->lgr, cc[i]->conn->token),
+				    cc[i]->conn);
 	}
 	KUNIT_EXPECT_NULL(test, smc_conn_lookup(link->lgr, 0));
 }
@@ -1267,7 +1264,6 @@ static void rmb_33_an_index_of_a_lost_connection_stays_unused(struct kunit *test
 	index = old->conn->token & SMC_TOKEN_INDEX;
 	name = smc_imm_name(old->conn->token);
 	KUNIT_EXPECT_PTR_EQ(test, smc_conn_lookup_imm(link->lgr, name), old->conn);
-	smc_conn_put(old->conn);
 	KUNIT_EXPECT_NULL(test, smc_conn_lookup_imm(link->lgr, name ^ 0x100));
 	smc_conn_leave(old->conn, true);
 	KUNIT_EXPECT_NULL(test, smc_conn_lookup_imm(link->lgr, name));
@@ -1305,7 +1301,6 @@ static void rmb_33_indexes_do_not_run_out(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_imm_name(conn->token), 0);
 	KUNIT_EXPECT_NULL(test, smc_conn_lookup_imm(lgr, 0));
 	KUNIT_EXPECT_PTR_EQ(test, smc_conn_lookup(lgr, conn->token), conn);
-	smc_conn_put(conn);
 	/* nor is the group closed */
 	KUNIT_EXPECT_FALSE(test, lgr->is_retired);
 	core_join(test, link);
@@ -1427,11 +1422,9 @@ static void a_connection_outlives_its_socket(struct kunit *test)
 
 	refs = refcount_read(&link->lgr->refs);
 	core_post(cc);
-	cc->conn = NULL;
-	smc_conn_drop(conn);
+	core_drop_conn(cc);
 	/* still a member, and found by its token */
 	KUNIT_EXPECT_PTR_EQ(test, smc_conn_lookup(link->lgr, conn->token), conn);
-	smc_conn_put(conn);
 	smc_conn_leave(conn, true);
 	KUNIT_EXPECT_EQ(test, link->lgr->sends.idle, idle);
 	KUNIT_EXPECT_EQ(test, cc->charged, 2 * CORE_SIZE);
@@ -1441,21 +1434,24 @@ static void a_connection_outlives_its_socket(struct kunit *test)
 	core_complete(conn, 1, true);
 	KUNIT_EXPECT_GT(test, link->lgr->sends.idle, idle);
 	KUNIT_EXPECT_EQ(test, cc->charged, 0);
-	KUNIT_EXPECT_EQ(test, refcount_read(&cc->sk.sk_refcnt), 1);
 	KUNIT_EXPECT_EQ(test, refcount_read(&link->lgr->refs), refs - 1);
+	rcu_barrier();
+	KUNIT_EXPECT_EQ(test, refcount_read(&cc->sk.sk_refcnt), 1);
 }
 
-/* No reference cycle: only the socket keeps an unused connection, which is freed with the file. */
-static void a_socket_is_not_kept_by_what_it_keeps(struct kunit *test)
+/* Only the socket keeps a connection that has left its group. */
+static void a_connection_goes_with_its_socket(struct kunit *test)
 {
 	struct smc_link *link = core_client_up(test, 0x11);
 	struct core_conn *cc = core_join(test, link);
 
-	KUNIT_EXPECT_EQ(test, refcount_read(&cc->sk.sk_refcnt), 2);
 	smc_conn_leave(cc->conn, true);
-	KUNIT_EXPECT_EQ(test, refcount_read(&cc->sk.sk_refcnt), 1);
 	KUNIT_EXPECT_NULL(test, cc->conn->lgr);
-	KUNIT_EXPECT_EQ(test, refcount_read(&cc->conn->holders), 1);
+	KUNIT_EXPECT_EQ(test, refcount_read(&cc->conn->refs), 1);
+	KUNIT_EXPECT_EQ(test, refcount_read(&cc->sk.sk_refcnt), 2);
+	core_drop_conn(cc);
+	rcu_barrier();
+	KUNIT_EXPECT_EQ(test, refcount_read(&cc->sk.sk_refcnt), 1);
 }
 
 /* An armed timer holds references on all that it uses. */
@@ -1464,14 +1460,14 @@ static void a_timer_has_a_reference(struct kunit *test)
 	struct smc_link *link = core_client_up(test, 0x11);
 	struct core_conn *cc = core_join(test, link);
 	struct smc_conn *conn = cc->conn;
-	int users = refcount_read(&conn->users);
+	int refs = refcount_read(&conn->refs);
 
 	smc_conn_arm(conn, &conn->hold_timer, jiffies + CORE_LONG);
 	smc_conn_arm(conn, &conn->hold_timer, jiffies + 2 * CORE_LONG);
-	KUNIT_EXPECT_EQ(test, refcount_read(&conn->users), users + 1);
+	KUNIT_EXPECT_EQ(test, refcount_read(&conn->refs), refs + 1);
 	smc_conn_disarm(conn, &conn->hold_timer);
 	smc_conn_disarm(conn, &conn->hold_timer);
-	KUNIT_EXPECT_EQ(test, refcount_read(&conn->users), users);
+	KUNIT_EXPECT_EQ(test, refcount_read(&conn->refs), refs);
 }
 
 /* A connection with 1000 unread bytes. */
@@ -1835,7 +1831,6 @@ static void peer_03_the_end_of_a_group_cuts_its_connections(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_conn_join(late->conn, lgr, link), -ECONNABORTED);
 	smc_buf_put(&lgr->rmbs, &late->conn->rmbe);
 	smc_buf_put(&lgr->sends, &late->conn->sndbuf);
-	smc_conn_put(late->conn);
 }
 
 static void abrt_13_an_element_the_peer_may_write_to_stays_unused(struct kunit *test)
@@ -2276,11 +2271,11 @@ static void no_connection_waits_on_a_stopped_link(struct kunit *test)
 	struct smc_link *one = core_client_up(test, 0x11);
 	struct core_conn *cc = core_join(test, one);
 	struct smc_conn *conn = cc->conn;
-	int refs = refcount_read(&conn->users);
+	int refs = refcount_read(&conn->refs);
 
 	core_wait(one, conn);
 	core_wait(one, conn);
-	KUNIT_EXPECT_EQ(test, refcount_read(&conn->users), refs + 1);
+	KUNIT_EXPECT_EQ(test, refcount_read(&conn->refs), refs + 1);
 	KUNIT_EXPECT_PTR_EQ(test, smc_link_pop_waiter(one), conn);
 	KUNIT_EXPECT_NULL(test, smc_link_pop_waiter(one));
 	smc_conn_put(conn);
@@ -2288,7 +2283,7 @@ static void no_connection_waits_on_a_stopped_link(struct kunit *test)
 	smc_wr_stop(&one->wr);
 	core_wait(one, conn);
 	KUNIT_EXPECT_NULL(test, smc_link_pop_waiter(one));
-	KUNIT_EXPECT_EQ(test, refcount_read(&conn->users), refs);
+	KUNIT_EXPECT_EQ(test, refcount_read(&conn->refs), refs);
 }
 
 /* A lost link may take long to stop. A moving connection waits on the new one. */
@@ -2298,13 +2293,13 @@ static void fail_02_a_moving_connection_waits_on_the_new_link(struct kunit *test
 	struct smc_link *two = core_second(test, one);
 	struct core_conn *cc = core_join(test, one);
 	struct smc_conn *conn = cc->conn;
-	int refs = refcount_read(&conn->users);
+	int refs = refcount_read(&conn->refs);
 
 	core_know_both(test, one, two);
 	core_wait(one, conn);
 	core_lose(one);
 	KUNIT_ASSERT_PTR_EQ(test, rcu_access_pointer(conn->link), two);
-	KUNIT_EXPECT_EQ(test, refcount_read(&conn->users), refs);
+	KUNIT_EXPECT_EQ(test, refcount_read(&conn->refs), refs);
 	KUNIT_EXPECT_NULL(test, smc_link_pop_waiter(one));
 	core_wait(two, conn);
 	KUNIT_EXPECT_PTR_EQ(test, smc_link_pop_waiter(two), conn);
@@ -3058,7 +3053,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(rmb_15_rmb_20_its_owner_leaves_an_element_alone),
 	KUNIT_CASE(a_ring_with_messages_in_flight_goes_with_the_last),
 	KUNIT_CASE(a_connection_outlives_its_socket),
-	KUNIT_CASE(a_socket_is_not_kept_by_what_it_keeps),
+	KUNIT_CASE(a_connection_goes_with_its_socket),
 	KUNIT_CASE(a_timer_has_a_reference),
 	KUNIT_CASE(what_is_unread_stays_until_it_is_read),
 	KUNIT_CASE(abrt_13_an_unread_element_that_is_lost_stays_so),

@@ -116,11 +116,6 @@ static void table_leave(struct smc_conn *conn, bool is_peer_done)
 	conn->phase = SMC_CONN_LEFT;
 }
 
-static void table_conn_put(struct smc_conn *conn)
-{
-	table_note("put");
-}
-
 static void table_forget_unread(struct smc_conn *conn)
 {
 	if (conn->phase == SMC_CONN_LEFT)
@@ -292,7 +287,6 @@ static void table_peer_addr(const struct sock *sk, struct in6_addr *peer)
 #define smc_conn_forget_unread		table_forget_unread
 #define smc_conn_join			table_join
 #define smc_conn_open(...)		((void)0)
-#define smc_conn_put			table_conn_put
 #define smc_conn_set_peer(...)		0
 #define smc_conn_announced_link(...)		NULL
 #define smc_same_host_is_over(...)		table_is_over
@@ -370,9 +364,9 @@ static const struct table_row table_server[] = {
 	{ "offer",		true,  true,  "port " },
 	{ "group",		true,  true,  "fail unreserve port " },
 	{ "link",		true,  true,  "fail unreserve port " },
-	{ "connection",		true,  true,  "put conn fail unreserve port " },
-	{ "sndbuf",		true,  true,  "sndbuf put conn fail unreserve port " },
-	{ "rmbe",		true,  true,  "rmbe sndbuf put conn fail unreserve port " },
+	{ "connection",		true,  true,  "conn fail unreserve port " },
+	{ "sndbuf",		true,  true,  "sndbuf conn fail unreserve port " },
+	{ "rmbe",		true,  true,  "rmbe sndbuf conn fail unreserve port " },
 	{ "join",		true,  true,  "fail leave unread conn port " },
 	{ "Accept",		true,  true,  "fail leave unread conn port " },
 	{ "send",		false, false, "fail leave unread conn port " },
@@ -395,9 +389,9 @@ static const struct table_row table_client[] = {
 	{ "route",		true,  true,  "port " },
 	{ "form",		true,  true,  "fail unreserve port " },
 	{ "link",		true,  true,  "fail unreserve port " },
-	{ "connection",		true,  true,  "put conn fail unreserve port " },
-	{ "sndbuf",		true,  true,  "sndbuf put conn fail unreserve port " },
-	{ "rmbe",		true,  true,  "rmbe sndbuf put conn fail unreserve port " },
+	{ "connection",		true,  true,  "conn fail unreserve port " },
+	{ "sndbuf",		true,  true,  "sndbuf conn fail unreserve port " },
+	{ "rmbe",		true,  true,  "rmbe sndbuf conn fail unreserve port " },
 	{ "join",		true,  true,  "fail leave unread conn port " },
 	{ "peer",		true,  true,  "fail leave unread conn port " },
 	{ "llc",		true,  true,  "fail leave unread conn port " },
@@ -586,7 +580,7 @@ static void a_connection_that_could_not_join_has_a_reservation(struct kunit *tes
 
 	hs->smc->conn->lgr = NULL;
 	table_decline(hs, SMC_DECLINE_MEM);
-	KUNIT_EXPECT_STREQ(test, table_log, "rmbe sndbuf put conn unreserve port ");
+	KUNIT_EXPECT_STREQ(test, table_log, "rmbe sndbuf conn unreserve port ");
 	KUNIT_EXPECT_EQ(test, table_nr_declines, 1);
 }
 

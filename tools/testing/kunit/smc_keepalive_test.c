@@ -55,7 +55,7 @@ static int keep_test_init(struct kunit *test)
 	spin_lock_init(&lab->conn.lock);
 	timer_setup(&lab->conn.keep_timer, keep_fire, 0);
 	/* the suite's reference; an armed timer holds another one */
-	refcount_set(&lab->conn.users, 1);
+	refcount_set(&lab->conn.refs, 1);
 	smc_state_close_init(&lab->conn.close);
 	lab->conn.close.state = SMC_STATE_ACTIVE;
 	keep_nr_fired = 0;
@@ -73,7 +73,7 @@ static void keep_test_exit(struct kunit *test)
 	smc_keepalive_stop(&lab->conn);
 	release_sock(lab->conn.sk);
 	timer_delete_sync(&lab->conn.keep_timer);
-	KUNIT_EXPECT_EQ(test, refcount_read(&lab->conn.users), 1);
+	KUNIT_EXPECT_EQ(test, refcount_read(&lab->conn.refs), 1);
 	sock_release(lab->sock);
 }
 
@@ -140,7 +140,7 @@ static void keep_silent(struct smc_conn *conn, struct smc_link *link)
 	conn->probed_link = link;
 	conn->probe_jiffies = then + HZ;
 	/* the timer's reference */
-	refcount_inc(&conn->users);
+	refcount_inc(&conn->refs);
 }
 
 static void ka_06_a_silent_peer_is_given_up(struct kunit *test)

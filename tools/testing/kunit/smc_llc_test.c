@@ -642,7 +642,7 @@ static void rkey_20_addl_13_a_link_has_every_key_in_use(struct kunit *test)
 	eng_peer_end(&msg.add_link.end, 1);
 	conn = kunit_kzalloc(test, sizeof(*conn), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, conn);
-	refcount_set(&conn->users, 1);
+	refcount_set(&conn->refs, 1);
 	spin_lock_init(&conn->lock);
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
 		link = eng_up(test, false, 2);
@@ -668,7 +668,7 @@ static void rkey_20_addl_13_a_link_has_every_key_in_use(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, reply.add_link.is_rejected, rows[i].is_refused, "%s",
 				    rows[i].what);
 	}
-	KUNIT_EXPECT_EQ(test, refcount_read(&conn->users), 1);
+	KUNIT_EXPECT_EQ(test, refcount_read(&conn->refs), 1);
 }
 
 /*

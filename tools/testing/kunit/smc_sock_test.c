@@ -144,6 +144,7 @@ static void sock_exit(struct kunit *test)
 	sock_flush();
 	if (inet_csk(sk)->icsk_ulp_ops)
 		smc_sock_detach(sk);
+	rcu_barrier();
 	KUNIT_EXPECT_EQ(test, refcount_read(&sk->sk_refcnt), 1);
 	sock_put(sk);
 	KUNIT_EXPECT_EQ(test, sock_nr_warned, 0U);
@@ -438,8 +439,6 @@ static void a_work_item_does_not_wait_for_a_call(struct kunit *test)
 	sock_flush();
 	KUNIT_EXPECT_EQ(test, sock_nr_hs, 1U);
 	KUNIT_EXPECT_EQ(test, sock_nr_close, 1U);
-	/* the reference of the handshake */
-	smc_conn_put(smc->conn);
 }
 
 /* Such a call reports no release of the lock. */
@@ -453,6 +452,7 @@ static void a_call_on_plain_tcp_delays_a_dropped_connection_only(struct kunit *t
 	lock_sock(sk);
 	KUNIT_ASSERT_EQ(test, smc_sock_make_conn(smc), 0);
 	conn = smc->conn;
+	smc_conn_get(conn);
 	smc_sock_drop_conn(smc);
 	smc_sock_detach(sk);
 	KUNIT_EXPECT_FALSE(test, smc_sock_lock_work(sk, SMC_MISSED_HANDSHAKE));
@@ -465,7 +465,7 @@ static void a_call_on_plain_tcp_delays_a_dropped_connection_only(struct kunit *t
 	KUNIT_EXPECT_TRUE(test, smc_sock_lock_close(conn));
 	KUNIT_EXPECT_TRUE(test, sock_owned_by_user_nocheck(sk));
 	release_sock(sk);
-	/* the reference of the handshake */
+	/* the reference of the group */
 	smc_conn_put(conn);
 }
 
@@ -477,6 +477,7 @@ static void events_of_a_dropped_connection_outlive_the_state(struct kunit *test)
 	lock_sock(smc->sk);
 	KUNIT_ASSERT_EQ(test, smc_sock_make_conn(smc), 0);
 	conn = smc->conn;
+	smc_conn_get(conn);
 	smc_sock_drop_conn(smc);
 	KUNIT_EXPECT_FALSE(test, smc_sock_lock_close(conn));
 	smc_sock_detach(smc->sk);
@@ -484,7 +485,7 @@ static void events_of_a_dropped_connection_outlive_the_state(struct kunit *test)
 	rcu_barrier();
 	sock_flush();
 	KUNIT_EXPECT_EQ(test, sock_nr_close, 1U);
-	/* the reference of the handshake */
+	/* the reference of the group */
 	smc_conn_put(conn);
 }
 
@@ -505,6 +506,7 @@ static void a_connection_goes_on_without_its_socket(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, smc_conn_sock(conn), smc);
 	rcu_read_unlock();
 
+	smc_conn_get(conn);
 	smc_sock_drop_conn(smc);
 	smc_sock_drop_conn(smc);
 	KUNIT_EXPECT_NULL(test, smc->conn);
@@ -518,21 +520,8 @@ static void a_connection_goes_on_without_its_socket(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, conn->pending, BIT(SMC_PENDING_TIMER));
 	KUNIT_EXPECT_EQ(test, refcount_read(&sk->sk_refcnt), 2);
 	smc_conn_put(conn);
+	rcu_barrier();
 	KUNIT_EXPECT_EQ(test, refcount_read(&sk->sk_refcnt), 1);
-}
-
-/* The socket keeps it for its diagnostics. */
-static void an_unused_connection_has_no_close_machine(struct kunit *test)
-{
-	struct smc_sock *smc = sock_state(test);
-
-	KUNIT_ASSERT_EQ(test, smc_sock_make_conn(smc), 0);
-	smc_conn_put(smc->conn);
-	smc_sock_queue_close(smc->conn);
-	flush_workqueue(smc_close_wq);
-	KUNIT_EXPECT_EQ(test, sock_nr_close, 0U);
-	/* and it is freed with the state */
-	smc_sock_detach(smc->sk);
 }
 
 /* A child's listener is charged for it until accept(), so there must be one. */
@@ -551,7 +540,6 @@ static void a_child_without_listener_gets_no_connection(struct kunit *test)
 	smc->child = NULL;
 	/* one of the case, one of the connection */
 	KUNIT_EXPECT_EQ(test, refcount_read(&smc->sk->sk_refcnt), 2);
-	smc_conn_put(smc->conn);
 }
 
 static void sock_diag_shows_what_deployed_tools_know(struct kunit *test)
@@ -575,7 +563,6 @@ static void sock_diag_shows_what_deployed_tools_know(struct kunit *test)
 	smc->phase = SMC_PHASE_SMC;
 	KUNIT_EXPECT_EQ(test, smc_sock_shown_state(smc), SMC_STATE_APPCLOSEWAIT1);
 	rcu_read_unlock();
-	smc_conn_put(smc->conn);
 }
 
 static void an_error_is_reported_once(struct kunit *test)
@@ -736,7 +723,6 @@ static struct kunit_case sock_cases[] = {
 	KUNIT_CASE(a_call_on_plain_tcp_delays_a_dropped_connection_only),
 	KUNIT_CASE(events_of_a_dropped_connection_outlive_the_state),
 	KUNIT_CASE(a_connection_goes_on_without_its_socket),
-	KUNIT_CASE(an_unused_connection_has_no_close_machine),
 	KUNIT_CASE(a_child_without_listener_gets_no_connection),
 	KUNIT_CASE(sock_diag_shows_what_deployed_tools_know),
 	KUNIT_CASE(an_error_is_reported_once),

@@ -49,12 +49,14 @@ static int tx_fake_post(struct smc_conn *conn, struct smc_wr_slot *slot,
 		return rc;
 	conn->tx_sent = smc_cursor_advance(conn->snd_geom, conn->tx_sent, xfer->len);
 	tx_nr_built++;
+	conn->tx_inflight += !tx_post_rc;
 	return tx_post_rc;
 }
 
 static int tx_fake_validation(struct smc_conn *conn, struct smc_wr_slot *slot)
 {
 	tx_nr_validated++;
+	conn->tx_inflight++;
 	return 0;
 }
 
@@ -62,10 +64,13 @@ static int tx_fake_replay(struct smc_conn *conn, struct smc_wr_slot *slot)
 {
 	struct smc_cdc_msg msg = {};
 	struct smc_xfer x;
+	int rc;
 
 	smc_cdc_replay(&conn->ctl, conn->snd_geom, conn->tx_sent, &x);
 	tx_nr_replayed++;
-	return smc_cdc_build(&conn->ctl, NULL, &msg);
+	rc = smc_cdc_build(&conn->ctl, NULL, &msg);
+	conn->tx_inflight += !rc;
+	return rc;
 }
 
 /* other suites define some of these names for their fakes */
