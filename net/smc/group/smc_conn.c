@@ -222,19 +222,17 @@ struct smc_link *smc_conn_announced_link(struct smc_conn *conn)
 /* Another connection that writes to the same element of the peer, or NULL. */
 static struct smc_conn *conn_find_rival(struct smc_conn *conn, int rtoken, u8 index)
 {
-	unsigned long pos = 0;
 	struct smc_conn *other;
+	unsigned long pos;
 
 	lockdep_assert_held(&conn->lgr->lock);
-	while ((other = smc_lgr_next_conn(conn->lgr, &pos))) {
+	xa_for_each(&conn->lgr->conns, pos, other)
 		if (other != conn && other->rtoken == rtoken && other->peer_index == index)
 			return other;
-		smc_conn_put(other);
-	}
 	return NULL;
 }
 
-/* Claim an element of the peer; a connection that loses it is returned with a reference. */
+/* Claim an element of the peer; a connection that loses it is returned. */
 static struct smc_conn *conn_claim(struct smc_conn *conn, int rtoken, u8 index)
 {
 	unsigned long *in_use = conn->lgr->rtokens->tok[rtoken].in_use;
@@ -325,8 +323,6 @@ int smc_conn_set_peer(struct smc_conn *conn, struct smc_link *link,
 		smc_lgr_abort_conn(rival);
 	}
 	mutex_unlock(&lgr->lock);
-	if (rival)
-		smc_conn_put(rival);
 	return rc;
 }
 
@@ -436,15 +432,13 @@ static void conn_lose_element(struct smc_conn *conn)
  */
 void smc_conn_lose_rmb(struct smc_link_group *lgr, int rtoken)
 {
-	unsigned long pos = 0;
 	struct smc_conn *conn;
+	unsigned long pos;
 
 	lockdep_assert_held(&lgr->lock);
-	while ((conn = smc_lgr_next_conn(lgr, &pos))) {
+	xa_for_each(&lgr->conns, pos, conn)
 		if (conn->rtoken == rtoken)
 			conn_lose_element(conn);
-		smc_conn_put(conn);
-	}
 	smc_rtoken_del(lgr->rtokens, rtoken);
 }
 

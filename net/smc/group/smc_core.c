@@ -1155,27 +1155,6 @@ struct smc_conn *smc_conn_lookup_imm(struct smc_link_group *lgr, u16 name)
 }
 
 /**
- * smc_lgr_next_conn() - walk the connections of a group
- * @lgr: the group
- * @pos: position; 0 at first, then not to be changed
- *
- * Connections may come and go during the walk; one that stays is returned once.
- *
- * Context: Any context but hard interrupt.
- * Return: a connection with a reference for the caller; NULL after the last one.
- */
-struct smc_conn *smc_lgr_next_conn(struct smc_link_group *lgr, unsigned long *pos)
-{
-	struct smc_conn *conn;
-
-	guard(rcu)();
-	do {
-		conn = xa_find_after(&lgr->conns, pos, ULONG_MAX, XA_PRESENT);
-	} while (conn && !refcount_inc_not_zero(&conn->refs));
-	return conn;
-}
-
-/**
  * smc_lgr_set_geometry() - start a connection's cursors in the group's dialect
  * @lgr: the group, its dialect committed
  * @conn: the connection, its element known; nothing was sent or received yet
@@ -1270,19 +1249,17 @@ void smc_lgr_abort_conn(struct smc_conn *conn)
  */
 void smc_lgr_commit_dialect(struct smc_link_group *lgr, enum smc_dialect dialect)
 {
-	unsigned long pos = 0;
 	struct smc_conn *conn;
+	unsigned long pos;
 
 	lockdep_assert_held(&lgr->lock);
 	if (lgr->is_committed)
 		return;
 	smc_nego_settle_dialect(&lgr->params, dialect);
 	lgr->is_committed = true;
-	while ((conn = smc_lgr_next_conn(lgr, &pos))) {
+	xa_for_each(&lgr->conns, pos, conn)
 		scoped_guard(spinlock_bh, &conn->lock)
 			smc_lgr_set_geometry(lgr, conn);
-		smc_conn_put(conn);
-	}
 }
 
 /**

@@ -155,7 +155,8 @@ struct smc_lgr_key {
  *	     before the peer may send
  * @is_retired: takes no further connection
  * @nr_conns: connections and reservations
- * @conns: &struct smc_conn by the index of its token, read under RCU by completion handlers
+ * @conns: &struct smc_conn by the index of its token, read under RCU by completion handlers; taken
+ *	   out under @lock
  * @nr_tokens: tokens given so far, from a random start; the upper half of the next one
  * @lock: links, rtokens and the LLC machine; process context
  * @links: by index, written under @lock; read there or under RCU
@@ -288,7 +289,6 @@ void smc_conn_disarm(struct smc_conn *conn, struct timer_list *timer);
 struct smc_conn *smc_conn_lookup(struct smc_link_group *lgr, u32 token);
 struct smc_conn *smc_conn_lookup_imm(struct smc_link_group *lgr, u16 name);
 
-struct smc_conn *smc_lgr_next_conn(struct smc_link_group *lgr, unsigned long *pos);
 void smc_lgr_set_geometry(struct smc_link_group *lgr, struct smc_conn *conn);
 void smc_lgr_set_link(struct smc_conn *conn, struct smc_link *link);
 bool smc_lgr_cut_conn(struct smc_conn *conn);

@@ -53,9 +53,9 @@ static bool move_is_settled(const struct move_plan *plan, const struct smc_conn 
 
 static void move_plan_init(struct move_plan *plan, struct smc_link_group *lgr)
 {
-	unsigned long pos = 0;
 	struct smc_link *link;
 	struct smc_conn *conn;
+	unsigned long pos;
 	int i;
 
 	memset(plan, 0, sizeof(*plan));
@@ -65,13 +65,11 @@ static void move_plan_init(struct move_plan *plan, struct smc_link_group *lgr)
 		plan->is_open[i] = link && link->state == SMC_LINK_ACTIVE;
 		plan->nr_links += plan->is_open[i];
 	}
-	while ((conn = smc_lgr_next_conn(lgr, &pos))) {
-		scoped_guard(spinlock_bh, &conn->lock) {
-			link = smc_conn_link(conn);
-			if (link && move_is_settled(plan, conn, link))
-				plan->load[link->index]++;
-		}
-		smc_conn_put(conn);
+	xa_for_each(&lgr->conns, pos, conn) {
+		guard(spinlock_bh)(&conn->lock);
+		link = smc_conn_link(conn);
+		if (link && move_is_settled(plan, conn, link))
+			plan->load[link->index]++;
 	}
 }
 
@@ -179,20 +177,19 @@ static u32 move_one(struct move_plan *plan, struct smc_conn *conn)
 static void smc_failover_work(struct work_struct *work)
 {
 	struct smc_link_group *lgr = container_of(work, struct smc_link_group, move_work);
-	unsigned long pos = 0;
 	struct move_plan plan;
 	struct smc_conn *conn;
+	unsigned long pos;
 	u32 events;
 
 	mutex_lock(&lgr->lock);
 	move_plan_init(&plan, lgr);
-	while ((conn = smc_lgr_next_conn(lgr, &pos))) {
+	xa_for_each(&lgr->conns, pos, conn) {
 		events = move_one(&plan, conn);
 		if (events & SMC_EV_LINK_LOST)
 			smc_lgr_abort_conn(conn);
 		else if (events)
 			conn->ops.event(conn, events);
-		smc_conn_put(conn);
 	}
 	mutex_unlock(&lgr->lock);
 	smc_lgr_put(lgr);
@@ -211,15 +208,14 @@ void smc_failover_queue(struct smc_link_group *lgr)
 void smc_failover_quiesce(struct smc_link *link)
 {
 	struct smc_link_group *lgr = link->lgr;
-	unsigned long pos = 0;
 	struct smc_conn *conn;
+	unsigned long pos;
 
 	lockdep_assert_held(&lgr->lock);
-	while ((conn = smc_lgr_next_conn(lgr, &pos))) {
-		scoped_guard(spinlock_bh, &conn->lock)
-			if (smc_conn_link(conn) == link)
-				smc_conn_set_phase(conn, SMC_CONN_LEAVING);
-		smc_conn_put(conn);
+	xa_for_each(&lgr->conns, pos, conn) {
+		guard(spinlock_bh)(&conn->lock);
+		if (smc_conn_link(conn) == link)
+			smc_conn_set_phase(conn, SMC_CONN_LEAVING);
 	}
 	smc_failover_queue(lgr);
 }
@@ -232,10 +228,11 @@ void smc_failover_quiesce(struct smc_link *link)
  */
 unsigned long smc_failover_spread(struct smc_link_group *lgr, unsigned long links)
 {
-	unsigned long pos = 0, left = 0;
 	struct smc_link *from, *to;
 	struct move_plan plan;
+	unsigned long left = 0;
 	struct smc_conn *conn;
+	unsigned long pos;
 	int i;
 
 	lockdep_assert_held(&lgr->lock);
@@ -244,8 +241,8 @@ unsigned long smc_failover_spread(struct smc_link_group *lgr, unsigned long link
 	for (i = 0; i < SMC_LINKS_MAX; i++)
 		if (!lgr->links[i] || lgr->links[i]->is_draining)
 			links &= ~BIT(i);
-	while ((conn = smc_lgr_next_conn(lgr, &pos))) {
-		spin_lock_bh(&conn->lock);
+	xa_for_each(&lgr->conns, pos, conn) {
+		guard(spinlock_bh)(&conn->lock);
 		from = smc_conn_link(conn);
 		to = from && links & BIT(from->index) && conn->phase == SMC_CONN_OPEN &&
 		     move_is_settled(&plan, conn, from) ? move_choose(&plan, conn) : NULL;
@@ -256,8 +253,6 @@ unsigned long smc_failover_spread(struct smc_link_group *lgr, unsigned long link
 			plan.load[from->index]--;
 			plan.load[to->index]++;
 		}
-		spin_unlock_bh(&conn->lock);
-		smc_conn_put(conn);
 	}
 	return left;
 }

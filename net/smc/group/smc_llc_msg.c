@@ -542,18 +542,15 @@ static bool llc_store_kept(struct smc_link_group *lgr, const struct smc_llc_acti
 /* True if each connection that may still write reaches the peer's element on a link. */
 static bool llc_is_redundant(struct smc_link_group *lgr, u8 link)
 {
-	bool is_redundant = true;
-	unsigned long pos = 0;
 	struct smc_conn *conn;
+	unsigned long pos;
 
 	lockdep_assert_held(&lgr->lock);
-	while ((conn = smc_lgr_next_conn(lgr, &pos))) {
+	xa_for_each(&lgr->conns, pos, conn)
 		if (conn->rtoken >= 0 && !smc_rtoken_is_known(lgr->rtokens, conn->rtoken, link) &&
 		    !(READ_ONCE(conn->ctl.rx_conn_flags) & SMC_CDC_FINAL))
-			is_redundant = false;
-		smc_conn_put(conn);
-	}
-	return is_redundant;
+			return false;
+	return true;
 }
 
 /*

@@ -43,17 +43,6 @@ void smc_lgr_activate(struct smc_link_group *lgr)
 	wake_up_all(&lgr->waitq);
 }
 
-static void lgr_abort_conns(struct smc_link_group *lgr)
-{
-	unsigned long pos = 0;
-	struct smc_conn *conn;
-
-	while ((conn = smc_lgr_next_conn(lgr, &pos))) {
-		smc_lgr_abort_conn(conn);
-		smc_conn_put(conn);
-	}
-}
-
 /*
  * Every wait here is short: users of a link are in one verb, and a task that adds a buffer waits
  * for an answer that the LLC engine bounds.
@@ -62,12 +51,14 @@ static void smc_lgr_terminate_work(struct work_struct *work)
 {
 	struct smc_link_group *lgr = container_of(work, struct smc_link_group, terminate_work);
 	struct smc_link *links[SMC_LINKS_MAX];
+	struct smc_conn *conn;
+	unsigned long pos;
 	int i;
 
-	/* After the change of state a joining connection sees the end of the group. */
-	lgr_abort_conns(lgr);
-
 	mutex_lock(&lgr->lock);
+	/* After the change of state a joining connection sees the end of the group. */
+	xa_for_each(&lgr->conns, pos, conn)
+		smc_lgr_abort_conn(conn);
 	for (i = 0; i < SMC_LINKS_MAX; i++) {
 		links[i] = lgr->links[i];
 		/* Report the end to the LLC engine, which may not have decided it. */
