@@ -366,6 +366,9 @@ static void on_port(struct rnic_dev *dev, unsigned long event)
 	u32 habit = event == NETDEV_CHANGE ? RNIC_EVENT_CARRIER : RNIC_EVENT_ADMIN;
 	bool up = is_up(dev);
 
+	/* not yet, when the notifier is registered */
+	if (up && dev_name(&dev->ib.dev))
+		pr_info("%s: set active\n", dev_name(&dev->ib.dev));
 	if (!(dev->profile->habits & habit) || up == dev->was_up)
 		return;
 	dev->was_up = up;
@@ -687,6 +690,9 @@ static int rnic_newlink(const char *name, struct net_device *netdev)
 	debugfs_create_file("fault", 0200, dev->dir, dev, &fault_fops);
 	debugfs_create_file("calls", 0600, dev->dir, &dev->faults, &calls_fops);
 	debugfs_create_file("state", 0400, dev->dir, dev, &state_fops);
+	/* as soft-RoCE says it; clients use the device before the call returns */
+	if (dev->was_up)
+		pr_info("%s: set active\n", name);
 	rc = ib_register_device(&dev->ib, name, dev->device);
 out:
 	if (rc)
