@@ -27,6 +27,7 @@ DEFAULTS = {
     "cx16": False,              # True if its programs need cmpxchg16b
     "words": "",                # for the command lines of the kernels
     "rnic": None,               # "PROFILE" or "PROFILE,DMA" of the model, in place of soft-RoCE
+    "soft_roce": "",            # why it does not apply to the model
     "vcpus": (1,),              # the first is what `check` uses
     "ipv": (4,),
     "family": "smc",
@@ -41,6 +42,10 @@ DIALECTS = ("deployed", "rfc", "v2")
 
 # the EID that our module and the distribution's share
 EID = "SMC-BENCH.STRANGERS"
+
+
+class NotApplicable(Exception):
+    """The case has not what the scenario needs."""
 
 
 class Scenario:
@@ -113,6 +118,10 @@ class Case:
         """True if one machine has another module than the scenario expects."""
         return self.is_swapped and "stock" in self.sides
 
+    def has_bounce_buffers(self):
+        """True if the devices of the case reach copies of memory only."""
+        return bool(self.rnic) and not re.search(",(direct|iommu)", self.rnic)
+
     def boot_key(self):
         s = self.scenario
         return (self.kind, self.vcpus, s.nics, s.cx16, s.words, self.rnic or "")
@@ -158,6 +167,11 @@ class Test:
     def note(self, text):
         """Add text to the line of the result."""
         self.notes.append(text)
+
+    def need(self, cond, text):
+        """End the scenario as not applicable, unless COND: TEXT says why."""
+        if not cond:
+            raise NotApplicable(text)
 
     def left(self):
         return max(0.1, self.end - time.monotonic())

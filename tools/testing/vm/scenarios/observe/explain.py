@@ -133,7 +133,7 @@ def memory(t):
     """A path that drops RoCE is remembered, and the history has all connections."""
     t.reload(t.a, t.b, look=False)
     for vm in (t.a, t.b):
-        t.set(vm, rdma_ack_exponent=15, peer_memory_ms=600_000)
+        t.set(vm, rdma_ack_exponent=15, peer_memory_ms=600_000, roce=2)
     before = len(read(t, t.b, "history", "history"))
     hole = t.relay.rule(drop=1, proto="udp", port=4791)
     first = talk(t, "TCP")

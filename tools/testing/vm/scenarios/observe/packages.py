@@ -15,6 +15,7 @@ kernels = ("stock",)
 dialects = (0,)
 sides = ("none", "none")
 timeout = 3600
+soft_roce = "the system that it installs has soft-RoCE"
 
 EID = "PACKAGES.KEPT"
 PACKAGES = "smc-dkms smc-tools-ng libsmc-preload-ng"

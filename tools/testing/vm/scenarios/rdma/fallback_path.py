@@ -80,8 +80,9 @@ def run(t):
     for what, match in (HOLES | (HOLES_LONG if t.long else {})).items():
         t.reload(t.a, t.b, look=False)
         for vm in (t.a, t.b):
-            # nothing acknowledges, however slow the machine: no need to wait long
-            t.set(vm, rdma_ack_exponent=15)
+            # nothing acknowledges, however slow the machine: no need to wait long; with RoCE v1
+            # a path that fails is no path that is remembered (roce_versions)
+            t.set(vm, rdma_ack_exponent=15, roce=2)
         t.step(what)
         hole = t.relay.rule(drop=1, **match)
         port += 2

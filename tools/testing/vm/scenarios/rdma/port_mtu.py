@@ -83,7 +83,7 @@ def hole(t):
     t.no_groups()
     for vm in (t.a, t.b):
         # nothing acknowledges, however slow the machine: no need to wait long
-        t.set(vm, rdma_ack_exponent=15)
+        t.set(vm, rdma_ack_exponent=15, roce=2)
     t.set(t.b, peer_memory_ms=600_000)
     lost = t.stat(t.b, "peer_remembered")
     rule = t.relay.rule(proto="udp", port=4791, longer=2000, drop=1)
