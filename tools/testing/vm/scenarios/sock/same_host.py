@@ -213,7 +213,9 @@ def run(t):
 
     t.step("many at once, and the first of them forms the group")
     t.reload(t.a)
-    t.set(t.a, same_host=1, peer_memory_ms=0)
+    # an adapter whose commands are slow makes a region for each; also the limit of accept()'s wait
+    # for connect()
+    t.set(t.a, same_host=1, peer_memory_ms=0, clc_timeout_ms=NEVER)
     n, rounds = 50, t.pick(20, 4)
     t.rdma_start()
     s = t.half(t.a, serve, port=5240, count=n, backlog=256)
@@ -229,8 +231,6 @@ def run(t):
     t.no_sockets(t.a, 5240)
 
     t.step(by_one_loop.__doc__)
-    # the limit of accept()'s wait for connect()
-    t.set(t.a, clc_timeout_ms=NEVER)
     before = t.stat(t.a, "client_smc")
     t.wait_all(t.half(t.a, by_one_loop, port=5242, n=t.pick(1000, 100)))
     t.equal(t.stat(t.a, "client_smc") - before, t.pick(1000, 100), "connections on SMC")
