@@ -54,10 +54,7 @@ static struct rnic_dev *dma_owner(struct device *dev)
 
 static void free_page_of(struct rnic_page *page)
 {
-	if (page->shadow) {
-		memset(page->shadow, 0xdb, PAGE_SIZE);
-		free_page((unsigned long)page->shadow);
-	}
+	free_page((unsigned long)page->shadow);
 	kfree(page);
 }
 
@@ -69,7 +66,8 @@ static int add_page(struct rnic_dma *dma, unsigned long pfn, struct rnic_page im
 
 	if (!page)
 		return -ENOMEM;
-	page->shadow = (void *)get_zeroed_page(GFP_ATOMIC);
+	/* what is not mapped of it cannot be read */
+	page->shadow = (void *)__get_free_page(GFP_ATOMIC);
 	if (!page->shadow) {
 		free_page_of(page);
 		return -ENOMEM;
