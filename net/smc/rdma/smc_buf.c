@@ -41,6 +41,12 @@ long smc_buf_limits[3] = { LONG_MAX, LONG_MAX, LONG_MAX };
 
 static_assert(SMC_BUF_MIN_SIZE == SMC_CAP_MIN_REGION);
 
+/*
+ * Each use of a ring syncs what it needs, so mapping and unmapping sync nothing. Several links map
+ * one region: a bounce copy that is unmapped would overwrite what the CPU has written since.
+ */
+#define SMC_BUF_MAP_ATTRS	DMA_ATTR_SKIP_CPU_SYNC
+
 /* Does not fit 32 bits, and leaves room before addresses overflow. */
 #define SMC_BUF_IOVA_BASE	BIT_ULL(40)
 
@@ -513,7 +519,7 @@ int smc_buf_map_link(struct smc_buf *buf, struct smc_wr *wr, unsigned int link)
 	if (rc)
 		goto dereg;
 	/* Both directions: the CPU zeroes what the peer writes to. */
-	rc = ib_dma_map_sgtable_attrs(ibdev, &map->sgt, DMA_BIDIRECTIONAL, 0);
+	rc = ib_dma_map_sgtable_attrs(ibdev, &map->sgt, DMA_BIDIRECTIONAL, SMC_BUF_MAP_ATTRS);
 	if (rc)
 		goto free_table;
 	rc = smc_buf_fill_mr(buf, mr, &map->sgt, cap->page_size);
@@ -533,7 +539,7 @@ int smc_buf_map_link(struct smc_buf *buf, struct smc_wr *wr, unsigned int link)
 	return 0;
 
 unmap:
-	ib_dma_unmap_sgtable_attrs(ibdev, &map->sgt, DMA_BIDIRECTIONAL, 0);
+	ib_dma_unmap_sgtable_attrs(ibdev, &map->sgt, DMA_BIDIRECTIONAL, SMC_BUF_MAP_ATTRS);
 free_table:
 	sg_free_table(&map->sgt);
 dereg:
@@ -585,8 +591,8 @@ static void smc_buf_map_free(struct smc_buf *buf, struct smc_buf_map *map, struc
 		WRITE_ONCE(buf->is_kept, true);
 		return;
 	}
-	ib_dma_unmap_sgtable_attrs(wr->end.dev->ibdev, &map->sgt,
-				   DMA_BIDIRECTIONAL, 0);
+	ib_dma_unmap_sgtable_attrs(wr->end.dev->ibdev, &map->sgt, DMA_BIDIRECTIONAL,
+				   SMC_BUF_MAP_ATTRS);
 	sg_free_table(&map->sgt);
 }
 

@@ -17,6 +17,7 @@ static struct {
 	phys_addr_t phys;
 	int dereg_rc;
 	unsigned int nr_unmapped;
+	unsigned int nr_syncs;
 } dma_says;
 
 /* What a registration was asked for. */
@@ -52,6 +53,21 @@ static int said_dereg(struct ib_mr *mr)
 	return dma_says.dereg_rc;
 }
 
+static int said_map(struct ib_device *ibdev, struct sg_table *sgt, enum dma_data_direction dir,
+		    unsigned long attrs)
+{
+	dma_says.nr_syncs += !(attrs & DMA_ATTR_SKIP_CPU_SYNC);
+	sgt->nents = sgt->orig_nents;
+	return 0;
+}
+
+static void said_unmap(struct ib_device *ibdev, struct sg_table *sgt, enum dma_data_direction dir,
+		       unsigned long attrs)
+{
+	dma_says.nr_syncs += !(attrs & DMA_ATTR_SKIP_CPU_SYNC);
+	dma_says.nr_unmapped++;
+}
+
 static struct ib_mr *asked_alloc_mr(struct ib_pd *pd, enum ib_mr_type type, u32 nr_pages)
 {
 	mr_asked.nr_pages = nr_pages;
@@ -75,7 +91,8 @@ static int asked_map_mr_sg(struct ib_mr *mr, struct scatterlist *sgl, int nr,
 #define ib_alloc_mr			asked_alloc_mr
 #define ib_map_mr_sg			asked_map_mr_sg
 #define ib_dereg_mr			said_dereg
-#define ib_dma_unmap_sgtable_attrs(...)	((void)dma_says.nr_unmapped++)
+#define ib_dma_map_sgtable_attrs	said_map
+#define ib_dma_unmap_sgtable_attrs	said_unmap
 #define dma_need_sync			said_need_sync
 #define dev_is_dma_coherent		said_coherent
 #define iommu_get_domain_for_dev	said_domain
@@ -912,22 +929,30 @@ static struct smc_buf *mapped_region(struct kunit *test, struct smc_buf_pool *po
 	return buf;
 }
 
+/* Queues on a device with half the kernel's pages and short segments. */
+static struct smc_wr *new_queues(struct kunit *test)
+{
+	struct smc_ib_dev *dev = kunit_kzalloc(test, sizeof(*dev), GFP_KERNEL);
+	struct smc_wr *wr = kunit_kzalloc(test, sizeof(*wr), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, dev);
+	KUNIT_ASSERT_NOT_NULL(test, wr);
+	dev->ibdev = kunit_kzalloc(test, sizeof(*dev->ibdev), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, dev->ibdev);
+	dev->cap.page_size = PAGE_SIZE / 2;
+	dev->cap.max_segment = PAGE_SIZE;
+	wr->end.dev = dev;
+	return wr;
+}
+
 /* H7, H8: the registration has the device's pages, not the kernel's, and no segment is too long. */
 static void a_region_is_mapped_in_units_of_the_device(struct kunit *test)
 {
-	struct ib_device *ibdev = kunit_kzalloc(test, sizeof(*ibdev), GFP_KERNEL);
-	struct smc_wr *wr = kunit_kzalloc(test, sizeof(*wr), GFP_KERNEL);
 	struct smc_buf_pool *pool = new_pool(test, SMC_BUF_RMB);
-	static struct smc_ib_dev dev;
+	struct smc_wr *wr = new_queues(test);
 	struct smc_buf *buf;
 	unsigned int i;
 
-	KUNIT_ASSERT_NOT_NULL(test, ibdev);
-	KUNIT_ASSERT_NOT_NULL(test, wr);
-	dev.ibdev = ibdev;
-	dev.cap.page_size = PAGE_SIZE / 2;
-	dev.cap.max_segment = PAGE_SIZE;
-	wr->end.dev = &dev;
 	buf = smc_buf_alloc(pool, 4 * UNIT, PAGES(4 * UNIT), 1);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(buf));
 	/* side by side, they would be one segment */
@@ -938,6 +963,28 @@ static void a_region_is_mapped_in_units_of_the_device(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mr_asked.nr_pages, 2 * PAGES(4 * UNIT));
 	KUNIT_EXPECT_EQ(test, mr_asked.nr_segments, (int)PAGES(4 * UNIT));
 	smc_buf_unmap(buf, wr, 0);
+	smc_buf_free(buf);
+}
+
+/* A bounce copy of one link that is unmapped is older than what the CPU has written since. */
+static void a_mapping_syncs_nothing(struct kunit *test)
+{
+	struct smc_buf_pool *pool = new_pool(test, SMC_BUF_RMB);
+	struct smc_wr *wr = new_queues(test);
+	struct smc_buf *buf;
+
+	memset(&dma_says, 0, sizeof(dma_says));
+	buf = smc_buf_alloc(pool, UNIT, PAGES(UNIT), 1);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(buf));
+	KUNIT_ASSERT_EQ(test, smc_buf_map_link(buf, wr, 0), 0);
+	KUNIT_EXPECT_EQ(test, smc_buf_map_link(buf, wr, 1), 0);
+	smc_buf_unmap(buf, wr, 1);
+	/* refused only when it is mapped */
+	buf->map[0].needs_sync = true;
+	KUNIT_EXPECT_EQ(test, smc_buf_map_link(buf, wr, 1), -EOPNOTSUPP);
+	smc_buf_unmap(buf, wr, 0);
+	KUNIT_EXPECT_EQ(test, dma_says.nr_unmapped, 3);
+	KUNIT_EXPECT_EQ(test, dma_says.nr_syncs, 0);
 	smc_buf_free(buf);
 }
 
@@ -1012,6 +1059,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(rmb_01_the_peer_has_255_rmbs),
 	KUNIT_CASE(with_its_last_link_an_rmb_is_forgotten),
 	KUNIT_CASE(a_region_is_mapped_in_units_of_the_device),
+	KUNIT_CASE(a_mapping_syncs_nothing),
 	KUNIT_CASE(memory_is_kept_with_a_key_that_the_device_keeps),
 	{}
 };
