@@ -13,6 +13,7 @@ TOP = os.path.dirname(os.path.dirname(os.path.dirname(
 PROGRAMS = os.path.join(TOP, "Documentation/programs.md")
 BEGIN = "<!-- table: written by make programs -->"
 END = "<!-- end of table -->"
+OLDER = "Rows that did not run then are older."
 HEAD = """| Program | What it does | Transport used | SMC | TCP | SMC : TCP |
 |---|---|---|--:|--:|--:|"""
 
@@ -51,7 +52,7 @@ def write(path, lines, t):
              for want in wanted()]
     lines = [HEAD, *filter(None, found)]
     if len(new) < len(lines) - 1:
-        lines += ["", "Rows that did not run then are older."]
+        lines += ["", OLDER]
     replace(path, BEGIN, lines, t.pair)
 
 
@@ -80,11 +81,15 @@ def cells(row):
     return tuple(cell.strip() for cell in row.strip("|").split("|")[:2])
 
 
+def between(path, begin):
+    """The lines between the mark BEGIN and the next END of the file PATH."""
+    with open(path, encoding="utf-8") as f:
+        return f.read().split(begin)[1].split(END)[0].splitlines()
+
+
 def lines_of(path):
     """The rows between the marks of the file PATH, without their head."""
-    with open(path, encoding="utf-8") as f:
-        text = f.read().split(BEGIN)[1].split(END)[0]
-    return [x for x in text.splitlines() if x.startswith("|")][2:]
+    return [x for x in between(path, BEGIN) if x.startswith("|")][2:]
 
 
 def wanted():
