@@ -20,6 +20,7 @@
 #include "smc_compat.h"
 #include "rdma/smc_event.h"
 #include "rdma/smc_ib.h"
+#include "rdma/smc_mem.h"
 #include "rdma/smc_mtu.h"
 #include "rdma/smc_net.h"
 #include "rdma/smc_path.h"
@@ -355,18 +356,16 @@ out:
 	return rc;
 }
 
-/* From accept() on, memory is charged to the caller, as TCP does it. */
+/* From accept() on, TCP's memory is charged to the caller. */
 static void smc_accept_child(struct sock *sk, struct socket *newsock)
 {
 	struct smc_sock *smc;
 
 	lock_sock(sk);
 	local_bh_disable();
-	smc_mem_adopt(sk, atomic_read(&sk->sk_rmem_alloc) + sk->sk_wmem_queued);
+	smc_mem_adopt(sk);
 	local_bh_enable();
 	smc = smc_sk(sk);
-	if (smc)
-		smc_conn_adopt(smc->conn);
 	sock_graft(sk, newsock);
 	smc_tcp_label(sk);
 	/* the core gave the new socket our operations */

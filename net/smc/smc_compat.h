@@ -229,9 +229,9 @@ static inline kuid_t smc_compat_sk_uid(struct sock *sk)
 }
 
 /*
- * smc_compat_sk_memcg() returns the memory control group of a socket. The two _get()
- * functions return one with a reference, for another socket to own: that of the current
- * task, or that of a socket. NULL where groups do not account socket memory.
+ * smc_compat_sk_memcg() returns the memory control group of a socket, smc_compat_memcg_get() that
+ * of the current task with a reference. NULL where groups do not account socket memory.
+ * smc_compat_memcg_hold() takes a reference on a group, or NULL.
  * smc_compat_memcg_max() returns how many pages a group, or NULL, may use.
  */
 #ifdef SMC_HAVE_SK_MEMCG
@@ -283,18 +283,14 @@ static inline unsigned long smc_compat_memcg_max(struct mem_cgroup *memcg)
 	return most;
 }
 
-/* Charging more pages than this to a group above memory.high reclaims from it at once. */
-#define SMC_MEMCG_BATCH		MEMCG_CHARGE_BATCH
-
-static inline struct mem_cgroup *smc_compat_sk_memcg_get(const struct sock *sk)
+static inline struct mem_cgroup *smc_compat_memcg_hold(struct mem_cgroup *memcg)
 {
-	if (sk->sk_memcg)
-		css_get(&sk->sk_memcg->css);
-	return sk->sk_memcg;
+	if (memcg)
+		css_get(&memcg->css);
+	return memcg;
 }
 
 #else
-#define SMC_MEMCG_BATCH		0
 
 static inline unsigned long smc_compat_memcg_max(struct mem_cgroup *memcg)
 {
@@ -316,7 +312,7 @@ static inline struct mem_cgroup *smc_compat_memcg_get(void)
 	return NULL;
 }
 
-static inline struct mem_cgroup *smc_compat_sk_memcg_get(const struct sock *sk)
+static inline struct mem_cgroup *smc_compat_memcg_hold(struct mem_cgroup *memcg)
 {
 	return NULL;
 }

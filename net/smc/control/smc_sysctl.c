@@ -7,6 +7,7 @@
 #include <linux/sysctl.h>
 
 #include "smc_compat.h"
+#include "rdma/smc_mem.h"
 #include "rdma/smc_net.h"
 #include "group/smc_core.h"
 #include "control/smc_sysctl.h"
@@ -89,8 +90,8 @@ static unsigned int smc_sysctl_fill(struct net *net, struct ctl_table *table,
 	file++;
 	if (net_eq(net, &init_net)) {
 		file->procname = "mem";
-		file->data = smc_buf_limits;
-		file->maxlen = sizeof(smc_buf_limits);
+		file->data = smc_mem_limits;
+		file->maxlen = sizeof(smc_mem_limits);
 		file->mode = 0644;
 		file->proc_handler = proc_doulongvec_minmax;
 		file++;

@@ -21,11 +21,11 @@
 
 #include "smc_compat.h"
 #include "proto/smc_cdc_imm.h"
+#include "rdma/smc_mem.h"
 #include "rdma/smc_net.h"
 #include "group/smc_conn.h"
 #include "group/smc_core.h"
 #include "group/smc_failover.h"
-#include "group/smc_mem.h"
 #include "group/smc_pages.h"
 
 /* Ample for a message that waits in the queue of a link that is up. */
@@ -42,23 +42,21 @@ static void conn_hold_expired(struct timer_list *timer);
 /**
  * smc_conn_alloc() - allocate a connection that is in no group yet
  * @sk: its socket
- * @payer: the socket whose control group pays for it
  * @event: callback for events
  *
  * Context: Process context, may sleep.
  * Return: the connection, with a reference for the socket; or NULL.
  */
-struct smc_conn *smc_conn_alloc(struct sock *sk, const struct sock *payer,
+struct smc_conn *smc_conn_alloc(struct sock *sk,
 				void (*event)(struct smc_conn *conn, u32 events))
 {
-	struct smc_conn *conn = smc_mem_zalloc(payer, sizeof(*conn));
+	struct smc_conn *conn = kzalloc(sizeof(*conn), SMC_MEM_GFP);
 
 	if (!conn)
 		return NULL;
 	refcount_set(&conn->refs, 1);
 	sock_hold(sk);
 	conn->sk = sk;
-	smc_mem_open(&conn->account, payer);
 	conn->ops.event = event;
 	conn->rtoken = -1;
 	timer_setup(&conn->hold_timer, conn_hold_expired, 0);
@@ -154,7 +152,7 @@ static int conn_attach(struct smc_conn *conn, struct smc_link_group *lgr, struct
 
 /**
  * smc_conn_join() - turn a reservation into a connection
- * @conn: its rmbe and sndbuf are elements of @lgr's pools, and charged (smc_mem_charge())
+ * @conn: its rmbe and sndbuf are elements of @lgr's pools
  * @lgr: reserved; reservation and reference belong to @conn afterwards
  * @link: the link that is to carry it; if NULL or being left, the one with the fewest connections
  *	  is taken (LB-03)
@@ -349,18 +347,6 @@ void smc_conn_open(struct smc_conn *conn)
 	conn->ack_jiffies = jiffies;
 	conn->rx_jiffies = jiffies;
 	conn->progress_jiffies = jiffies;
-}
-
-/**
- * smc_conn_adopt() - move a child's memory charge to the control group of accept()'s caller
- * @conn: of a child that was made by a kernel thread; a peer may have ended it since
- *
- * Context: Task that accepts. Takes conn->lock.
- */
-void smc_conn_adopt(struct smc_conn *conn)
-{
-	guard(spinlock_bh)(&conn->lock);
-	smc_mem_adopt(&conn->account.sk, conn->account.charged);
 }
 
 /* Under one hold: a claim of the element sees both the bit and the connection, or neither. */

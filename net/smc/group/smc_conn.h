@@ -16,7 +16,6 @@
 #include "proto/smc_ring.h"
 #include "proto/smc_state.h"
 #include "rdma/smc_buf.h"
-#include "group/smc_mem.h"
 
 struct smc_clc_accept;
 struct smc_conn;
@@ -123,7 +122,6 @@ struct smc_conn_rtt {
  * @close_timer: bounds each wait of the close machine, TMR-16, TMR-17; a reference while armed
  * @pending: enum smc_pending, atomic bits
  * @keep_timer: detects silence, KA-01; a reference while armed
- * @account: what the rings are charged to; under @lock
  * @lock: spinlock, bottom halves off
  * @link: the link our sends use; RCU, written under @lock; NULL when it, or the element at the
  *	  peer, is lost. Messages of the peer may come on any link of the group, FAIL-17
@@ -187,7 +185,6 @@ struct smc_conn {
 	struct timer_list keep_timer;
 
 	spinlock_t lock;		/* conn->lock, see above */
-	struct smc_account account;
 	struct smc_link __rcu *link;
 	struct smc_cdc_ctl ctl;
 	struct smc_keepalive_times keep_want;
@@ -243,7 +240,7 @@ static inline bool smc_conn_may_read(const struct smc_conn *conn)
 	return conn->ctl.rx_geom.size && !conn->is_purged;
 }
 
-struct smc_conn *smc_conn_alloc(struct sock *sk, const struct sock *payer,
+struct smc_conn *smc_conn_alloc(struct sock *sk,
 				void (*event)(struct smc_conn *conn, u32 events));
 int smc_conn_join(struct smc_conn *conn, struct smc_link_group *lgr, struct smc_link *link);
 struct smc_link *smc_conn_announced_link(struct smc_conn *conn);
@@ -251,7 +248,6 @@ int smc_conn_set_peer(struct smc_conn *conn, struct smc_link *link,
 		      const struct smc_clc_accept *peer);
 void smc_conn_lose_rmb(struct smc_link_group *lgr, int rtoken);
 void smc_conn_open(struct smc_conn *conn);
-void smc_conn_adopt(struct smc_conn *conn);
 bool smc_conn_leave(struct smc_conn *conn, bool is_peer_done);
 void smc_conn_forget_unread(struct smc_conn *conn);
 void smc_conn_time_send(struct smc_conn *conn, u16 seq);

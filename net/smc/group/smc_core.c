@@ -28,7 +28,6 @@
  *   state_lock may be taken with lgr->lock or the lock of smc_lgrs held. Inside is only the lock of
  *   the idle groups. Waiters of a group are woken after it was released. The state is also read
  *   without it.
- *   conn->lock guards the account: accept() may change the payer while the connection ends.
  */
 #include <linux/etherdevice.h>
 #include <linux/hashtable.h>
@@ -42,9 +41,9 @@
 
 #include "smc_compat.h"
 #include "proto/smc_cdc_imm.h"
+#include "rdma/smc_mem.h"
 #include "rdma/smc_net.h"
 #include "group/smc_core.h"
-#include "group/smc_mem.h"
 
 /* Group ids advance in steps that leave room for a link number, LID-05. */
 #define SMC_LGR_ID_STEP	256
@@ -66,6 +65,9 @@ static DEFINE_HASHTABLE(smc_lgr_peers, 10);
 #define SMC_LGR_MAX_LEAST	256
 
 int smc_lgr_max;
+
+/* What a group counts in the limit of the host, without regions and links */
+#define SMC_LGR_BYTES	(sizeof(struct smc_link_group) + sizeof(struct smc_rtokens))
 
 static void smc_lgr_free_work(struct work_struct *work);
 
@@ -181,18 +183,17 @@ static struct smc_link_group *lgr_alloc(const struct smc_lgr_key *key)
 {
 	struct smc_link_group *lgr;
 
-	lgr = kvzalloc(sizeof(*lgr), GFP_KERNEL);
-	if (!lgr)
+	if (!smc_mem_charge(SMC_LGR_BYTES))
 		return NULL;
+	lgr = kvzalloc(sizeof(*lgr), SMC_MEM_GFP);
+	if (!lgr)
+		goto uncharge;
 	lgr->serial = atomic64_add_return(SMC_LGR_ID_STEP, &smc_lgr_last_serial);
 	lgr->id = lgr->serial;
-	lgr->rtokens = kvzalloc(sizeof(*lgr->rtokens), GFP_KERNEL);
+	lgr->rtokens = kvzalloc(sizeof(*lgr->rtokens), SMC_MEM_GFP);
 	/* its place, which walks do not see yet */
-	if (!lgr->rtokens || xa_reserve(&smc_lgrs, lgr_index(lgr->serial), GFP_KERNEL)) {
-		kvfree(lgr->rtokens);
-		kvfree(lgr);
-		return NULL;
-	}
+	if (!lgr->rtokens || xa_reserve(&smc_lgrs, lgr_index(lgr->serial), GFP_KERNEL))
+		goto free;
 	INIT_HLIST_NODE(&lgr->peer_node);
 	INIT_LIST_HEAD(&lgr->idle_node);
 	INIT_LIST_HEAD(&lgr->all_links);
@@ -213,22 +214,13 @@ static struct smc_link_group *lgr_alloc(const struct smc_lgr_key *key)
 	init_waitqueue_head(&lgr->work_waitq);
 	INIT_WORK(&lgr->free_work, smc_lgr_free_work);
 	return lgr;
-}
 
-/**
- * smc_lgr_charge() - charge a group to the socket whose handshake forms it
- * @lgr: the group, FORMING, without links
- * @payer: the socket; its control group also pays for the queues of later links
- *
- * Called once, before it has regions. The charge ends with the group.
- *
- * Context: Process context, may sleep. The caller has formed the group.
- * Return: 0; -ENOMEM as smc_mem_charge().
- */
-int smc_lgr_charge(struct smc_link_group *lgr, const struct sock *payer)
-{
-	smc_mem_open(&lgr->account, payer);
-	return smc_mem_charge(&lgr->account, SMC_LGR_BYTES);
+free:
+	kvfree(lgr->rtokens);
+	kvfree(lgr);
+uncharge:
+	smc_mem_uncharge(SMC_LGR_BYTES);
+	return NULL;
 }
 
 /* For a group that was never enlisted, or no search finds any more. */
@@ -245,12 +237,13 @@ static void lgr_free(struct smc_link_group *lgr)
 		smc_buf_free(buf);
 	smc_buf_pool_free(&lgr->sends);
 	smc_buf_pool_free(&lgr->rmbs);
-	smc_mem_close(&lgr->account);
+	mem_cgroup_put(lgr->memcg);
 	xa_release(&smc_lgrs, lgr_index(lgr->serial));
 	xa_destroy(&lgr->conns);
 	mutex_destroy(&lgr->lock);
 	kvfree(lgr->rtokens);
 	kvfree(lgr);
+	smc_mem_uncharge(SMC_LGR_BYTES);
 }
 
 static void smc_lgr_free_work(struct work_struct *work)
@@ -1049,8 +1042,6 @@ static void conn_free(struct rcu_head *rcu)
 	struct smc_conn *conn = container_of(rcu, struct smc_conn, rcu);
 
 	WARN_ON_ONCE(conn->rmbe.buf || conn->sndbuf.buf || conn->tx_pages);
-	/* of one that joined no group */
-	smc_mem_close(&conn->account);
 	sock_put(conn->sk);
 	kfree(conn->stamps);
 	kfree(conn);
@@ -1110,8 +1101,6 @@ void smc_conn_return_rings(struct smc_conn *conn)
 		if (conn->phase != SMC_CONN_LEFT || conn->tx_inflight ||
 		    smc_conn_may_read(conn) || !conn->rmbe.buf)
 			return;
-		/* accept() may still find the connection, see smc_conn_adopt() */
-		smc_mem_close(&conn->account);
 		conn_release_rings(conn, lgr);
 	}
 	conn->ops.event(conn, SMC_EV_RINGS_FREE);

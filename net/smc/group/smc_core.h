@@ -18,7 +18,6 @@
 #include "rdma/smc_wr.h"
 #include "group/smc_conn.h"
 #include "group/smc_llc_types.h"
-#include "group/smc_mem.h"
 
 struct smc_link_group;
 
@@ -49,7 +48,7 @@ enum smc_role { SMC_ROLE_CLIENT, SMC_ROLE_SERVER };	/* values as in diag */
  * @is_draining: connections that leave it for a new link wait for a TEST LINK response, under
  *		 lgr->lock
  * @nr_conns: connections whose sends use it
- * @account: charged for its queues, while it has them
+ * @cost: what its queues count in the limit of the host, in bytes
  * @is_kept: it is or was active, the peer may name it, or a caller may hold a pointer to it
  * @node: in lgr->all_links
  *
@@ -73,7 +72,7 @@ struct smc_link {
 	struct list_head waiters;
 	bool is_draining;
 	atomic_t nr_conns;
-	struct smc_account *account;
+	u32 cost;
 	bool is_kept;
 	struct list_head node;
 };
@@ -135,8 +134,8 @@ struct smc_lgr_key {
  * @refs: one for being up, dropped when the end begins; one per reservation or connection, send
  *	  ring in flight, work item and handshake
  * @key: what it was formed for, const after init
- * @account: charged for the group itself by smc_lgr_charge(), then by smc_pool_settle() also for
- *	     what its regions hold without a connection, under @state_lock
+ * @memcg: control group that pays for the queues of its links, a reference, or NULL; set before it
+ *	   has any
  * @params: negotiated parameters; the dialect is committed once, before the peer may send
  *	    (smc_lgr_commit_dialect())
  * @class: treatment of the packets of all links, from the connection that forms the group; written
@@ -147,7 +146,7 @@ struct smc_lgr_key {
  *	       FORMING
  * @serial: greater than that of all earlier groups, const; its place in the list of groups
  * @id: local number for display, LG-09: low half of @serial; its low byte is 0
- * @state_lock: guards @state, @is_retired, @nr_conns and @account
+ * @state_lock: guards @state, @is_retired and @nr_conns
  * @state: changed by lgr_set_state(); also read with acquire
  * @type: single, symmetric..., for display
  * @is_committed: the dialect is settled, under @lock
@@ -189,7 +188,7 @@ struct smc_link_group {
 	struct list_head idle_node;
 	refcount_t refs;
 	struct smc_lgr_key key;
-	struct smc_account account;
+	struct mem_cgroup *memcg;
 	struct smc_params params;
 	struct smc_ib_class class;
 	u8 peer_name[8];
@@ -227,9 +226,6 @@ struct smc_link_group {
 	struct work_struct free_work;
 };
 
-/* What a group is charged for without regions */
-#define SMC_LGR_BYTES	(sizeof(struct smc_link_group) + sizeof(struct smc_rtokens))
-
 /* Of the host: net.smc.max_lgrs. */
 extern int smc_lgr_max;
 
@@ -242,7 +238,6 @@ struct smc_link_group *smc_lgr_reserve(const struct smc_lgr_key *key,
 				       const struct smc_ib_end *end, bool *is_first,
 				       struct smc_link_group **forming);
 struct smc_link_group *smc_lgr_form(const struct smc_lgr_key *key);
-int smc_lgr_charge(struct smc_link_group *lgr, const struct sock *payer);
 struct smc_link_group *smc_lgr_reserve_link(const struct smc_lgr_key *key,
 					    const struct smc_ib_peer *peer,
 					    struct smc_link **link,

@@ -18,38 +18,14 @@
 
 #include "smc_compat.h"
 #include "rdma/smc_event.h"
+#include "rdma/smc_mem.h"
 #include "rdma/smc_net.h"
 #include "rdma/smc_wr_mem.h"
 #include "group/smc_core.h"
 #include "group/smc_link.h"
-#include "group/smc_mem.h"
 #include "control/smc_trace.h"
 
 static const struct smc_wr_ops *smc_link_ops;
-
-static void link_uncharge(struct smc_link *link)
-{
-	smc_mem_close(link->account);
-	kfree(link->account);
-	link->account = NULL;
-}
-
-/* Charge for the queues, before they are made, to the control group that pays for the group. */
-static int link_charge(struct smc_link *link, const struct smc_ib_end *end,
-		       const struct smc_wr_depth *depth)
-{
-	u32 cost = smc_wr_mem_cost(&end->dev->ibdev->attrs, depth);
-	int rc;
-
-	link->account = kzalloc(sizeof(*link->account), GFP_KERNEL);
-	if (!link->account)
-		return -ENOMEM;
-	smc_mem_open(link->account, &link->lgr->account.sk);
-	rc = smc_mem_charge(link->account, cost);
-	if (rc)
-		link_uncharge(link);
-	return rc;
-}
 
 /* Keep the queues of a link from being taken down; -ECONNABORTED if too late. */
 static int link_enter(struct smc_link *link)
@@ -203,7 +179,7 @@ void smc_link_take_down(struct smc_link *link)
 		link_free_dropped(lgr);
 	}
 	smc_wr_destroy(&link->wr);
-	link_uncharge(link);
+	smc_mem_uncharge(link->cost);
 }
 
 /*
@@ -229,7 +205,7 @@ static struct smc_link *link_alloc(struct smc_link_group *lgr, unsigned int inde
 {
 	struct smc_link *link;
 
-	link = kzalloc(sizeof(*link), GFP_KERNEL);
+	link = kzalloc(sizeof(*link), SMC_MEM_GFP);
 	if (!link)
 		return NULL;
 	link->lgr = lgr;
@@ -266,21 +242,7 @@ static int link_publish(struct smc_link *link)
 	return 0;
 }
 
-/**
- * smc_link_create_at() - make the queues of a link in a given place
- * @lgr: the group; the caller holds a reference
- * @end: local end; the link takes a reference of its own
- * @index: a free place in lgr->links, less than SMC_LINKS_MAX
- *
- * The queue pair is in INIT, the link is SMC_LINK_UNUSED; the LLC machine assigns its number later.
- * It is taken down with its group, or by smc_link_destroy().
- *
- * Context: Process context, may sleep. Expects no lock held. Takes lgr->lock.
- * Return: the link; ERR_PTR(-ENOMEM), also if smc_mem_charge() has no room; ERR_PTR(-ENOSPC) if
- *	   the group has had too many; ERR_PTR(-ECONNABORTED) if it is down; ERR_PTR(-EBUSY) if
- *	   the place is taken; or what smc_wr_create() returns.
- */
-struct smc_link *smc_link_create_at(struct smc_link_group *lgr, const struct smc_ib_end *end,
+static struct smc_link *link_create(struct smc_link_group *lgr, const struct smc_ib_end *end,
 				    unsigned int index)
 {
 	const struct smc_settings *set = &smc_net(lgr->key.net)->set;
@@ -296,8 +258,9 @@ struct smc_link *smc_link_create_at(struct smc_link_group *lgr, const struct smc
 	link = link_alloc(lgr, index);
 	if (!link)
 		return ERR_PTR(-ENOMEM);
-	rc = link_charge(link, end, &depth);
-	if (rc)
+	rc = -ENOMEM;
+	link->cost = smc_wr_mem_cost(&end->dev->ibdev->attrs, &depth);
+	if (!smc_mem_charge(link->cost))
 		goto free;
 	rc = smc_wr_create(&link->wr, end, &depth, smc_link_ops);
 	if (rc)
@@ -311,10 +274,34 @@ destroy:
 	smc_wr_stop(&link->wr);
 	smc_wr_destroy(&link->wr);
 uncharge:
-	link_uncharge(link);
+	smc_mem_uncharge(link->cost);
 free:
 	smc_link_free(link);
 	return ERR_PTR(rc);
+}
+
+/**
+ * smc_link_create_at() - make the queues of a link in a given place
+ * @lgr: the group; the caller holds a reference
+ * @end: local end; the link takes a reference of its own
+ * @index: a free place in lgr->links, less than SMC_LINKS_MAX
+ *
+ * The queue pair is in INIT, the link is SMC_LINK_UNUSED; the LLC machine assigns its number later.
+ * It is taken down with its group, or by smc_link_destroy().
+ *
+ * Context: Process context, may sleep. Expects no lock held. Takes lgr->lock.
+ * Return: the link; ERR_PTR(-ENOMEM), also at the limit of the host; ERR_PTR(-ENOSPC) if the
+ *	   group has had too many; ERR_PTR(-ECONNABORTED) if it is down; ERR_PTR(-EBUSY) if the
+ *	   place is taken; or what smc_wr_create() returns.
+ */
+struct smc_link *smc_link_create_at(struct smc_link_group *lgr, const struct smc_ib_end *end,
+				    unsigned int index)
+{
+	struct mem_cgroup *was = set_active_memcg(lgr->memcg);
+	struct smc_link *link = link_create(lgr, end, index);
+
+	set_active_memcg(was);
+	return link;
 }
 
 /**

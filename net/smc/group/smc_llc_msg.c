@@ -24,6 +24,7 @@
 
 #include "smc_compat.h"
 #include "proto/smc_llc_v2.h"
+#include "rdma/smc_mem.h"
 #include "group/smc_conn.h"
 #include "group/smc_llc_msg.h"
 #include "control/smc_trace.h"
@@ -388,8 +389,8 @@ int smc_llc_msg_prepare_long(struct smc_link_group *lgr)
 
 	if (!llc->flow.params.has_long_add_link)
 		return 0;
-	buf = kvmalloc(sizeof(*buf), GFP_KERNEL);
-	page = (u8 *)get_zeroed_page(GFP_KERNEL);
+	buf = kvmalloc(sizeof(*buf), SMC_MEM_GFP);
+	page = (u8 *)get_zeroed_page(SMC_MEM_GFP);
 	if (buf && page) {
 		guard(mutex)(&lgr->lock);
 		rc = llc->flow.phase == SMC_LLC_DEAD ? -ECONNABORTED : 0;

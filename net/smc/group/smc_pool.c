@@ -812,7 +812,6 @@ static void llc_sweep_work(struct work_struct *work)
 	/* includes those that could not be withdrawn the last time */
 	if (!list_empty(&lgr->leaving))
 		llc_give_rmbs_back(lgr);
-	smc_pool_settle(lgr);
 	lgr_end_grow(lgr);
 put:
 	smc_lgr_put(lgr);
@@ -884,35 +883,14 @@ static unsigned long pool_surplus(const struct smc_link_group *lgr)
 }
 
 /**
- * smc_pool_settle() - charge a group for what its regions hold without a connection
- * @lgr: the group; elements have come into use or out of use
- *
- * A region with one connection stays whole, so a few connections can hold the memory of many. What
- * spare_mem does not allow is charged to the control group that pays for the link group.
- *
- * Context: Any context but hard interrupt. Takes lgr->state_lock.
- */
-void smc_pool_settle(struct smc_link_group *lgr)
-{
-	/* nearly always nothing is due */
-	if (READ_ONCE(lgr->account.charged) == SMC_LGR_BYTES && !pool_surplus(lgr))
-		return;
-	guard(spinlock_bh)(&lgr->state_lock);
-	/* a group that cannot be formed is not charged */
-	if (lgr->account.sk.sk_prot)
-		smc_mem_settle(&lgr->account, SMC_LGR_BYTES +
-			       min_t(unsigned long, pool_surplus(lgr), SZ_1G));
-}
-
-/**
  * smc_pool_trim() - bound unused rings after a connection gave rings back
  * @lgr: the group
  *
  * Where the namespace has more than net.smc.spare_mem unused, and this group more than its
  * share of that, idle regions of this group go. If several connections give back at the same
- * time, only the last may find a region idle. The group is charged for the rest.
+ * time, only the last may find a region idle.
  *
- * Context: Any context but hard interrupt. Takes lgr->state_lock.
+ * Context: Any context.
  */
 void smc_pool_trim(struct smc_link_group *lgr)
 {
@@ -920,7 +898,6 @@ void smc_pool_trim(struct smc_link_group *lgr)
 
 	if (surplus)
 		llc_reclaim(lgr, surplus);
-	smc_pool_settle(lgr);
 }
 
 static struct shrinker *smc_shrinker;

@@ -13,7 +13,6 @@ void smc_pool_end_grow(struct smc_link_group *lgr);
 
 /* idle regions */
 void smc_pool_trim(struct smc_link_group *lgr);
-void smc_pool_settle(struct smc_link_group *lgr);
 int smc_pool_init(void);
 void smc_pool_exit(void);
 

@@ -32,12 +32,7 @@
 
 #include "smc_compat.h"
 #include "rdma/smc_buf.h"
-
-/* Pages of all regions of the host. */
-atomic_long_t smc_buf_pages;
-
-/* In pages, net.smc.mem: low, unused, and the maximum of smc_buf_pages. */
-long smc_buf_limits[3] = { LONG_MAX, LONG_MAX, LONG_MAX };
+#include "rdma/smc_mem.h"
 
 static_assert(SMC_BUF_MIN_SIZE == SMC_CAP_MIN_REGION);
 
@@ -330,19 +325,25 @@ static unsigned int smc_buf_next_count(struct smc_buf_pool *pool, u32 elem_size,
 static void smc_buf_put_memory(void *cpu, u64 size)
 {
 	vfree(cpu);
-	atomic_long_sub(DIV_ROUND_UP_ULL(size, PAGE_SIZE), &smc_buf_pages);
+	smc_mem_uncharge(size);
 }
+
+/* What a control group must have besides a region: TCP does not ask, and its charge could kill. */
+#define SMC_BUF_SLACK	SZ_256K
 
 /* Single pages: vmalloc needs no order but 0. */
 static void *smc_buf_get_memory(u64 size)
 {
-	long total = atomic_long_add_return(DIV_ROUND_UP_ULL(size, PAGE_SIZE), &smc_buf_pages);
-	void *cpu = NULL;
+	void *cpu = NULL, *slack;
 
-	if (total <= READ_ONCE(smc_buf_limits[2]))
-		cpu = __vmalloc(size, GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN);
+	if (!smc_mem_charge(size))
+		return NULL;
+	slack = __vmalloc(SMC_BUF_SLACK, SMC_MEM_GFP);
+	if (slack)
+		cpu = __vmalloc(size, SMC_MEM_GFP | __GFP_ZERO);
+	vfree(slack);
 	if (!cpu)
-		smc_buf_put_memory(NULL, size);
+		smc_mem_uncharge(size);
 	return cpu;
 }
 
@@ -351,7 +352,7 @@ static struct page **smc_buf_list_pages(void *cpu, unsigned int n)
 	struct page **pages;
 	unsigned int i;
 
-	pages = kvmalloc_array(n, sizeof(*pages), GFP_KERNEL | __GFP_NOWARN);
+	pages = kvmalloc_array(n, sizeof(*pages), SMC_MEM_GFP);
 	if (!pages)
 		return NULL;
 	for (i = 0; i < n; i++)
@@ -376,10 +377,10 @@ static u64 smc_buf_next_iova(struct smc_buf_pool *pool, unsigned int nr_pages)
  * @max_pages: the least max_pages of the links it has to be mapped on
  * @max_elems: elements wanted at most, one at least
  *
- * The memory is zeroed. The region has 1, 2, 4, 8 ... elements, twice as many as the largest
- * one of that size in the pool, at most what one registration can cover and at most 255. It
- * has fewer when memory is short, much is unused already, or the regions of the host come near
- * smc_buf_limits[2]. RMB-02, RMB-03.
+ * The memory is zeroed, and charged to the active control group. The region has 1, 2, 4, 8 ...
+ * elements, twice as many as the largest one of that size in the pool, at most what one
+ * registration can cover and at most 255. It has fewer when memory is short, much is unused
+ * already, or at the limit of net.smc.mem. RMB-02, RMB-03.
  *
  * Context: Process context, may sleep. Takes pool->lock.
  * Return: the region, owned by the caller until smc_buf_add() or smc_buf_free();
@@ -397,7 +398,7 @@ struct smc_buf *smc_buf_alloc(struct smc_buf_pool *pool, u32 elem_size,
 	count = smc_buf_next_count(pool, elem_size, max_pages, max_elems);
 	if (!count)
 		return ERR_PTR(-EINVAL);
-	buf = kzalloc(struct_size(buf, dirty, count), GFP_KERNEL);
+	buf = kzalloc(struct_size(buf, dirty, count), SMC_MEM_GFP);
 	if (!buf)
 		return ERR_PTR(-ENOMEM);
 

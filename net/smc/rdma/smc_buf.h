@@ -144,9 +144,6 @@ struct smc_rtokens {
 /* documented in Documentation/operations.md */
 static_assert(sizeof(struct smc_rtokens) < 40 << 10);
 
-extern atomic_long_t smc_buf_pages;
-extern long smc_buf_limits[3];
-
 void smc_buf_pool_init(struct smc_buf_pool *pool, enum smc_buf_kind kind,
 		       struct smc_buf_spare *spare);
 void smc_buf_pool_free(struct smc_buf_pool *pool);

@@ -6,6 +6,7 @@
 #include <linux/slab.h>
 
 #include "smc_compat.h"
+#include "rdma/smc_mem.h"
 #include "rdma/smc_wr.h"
 #include "rdma/smc_wr_mem.h"
 
@@ -109,13 +110,13 @@ static int smc_wr_alloc(struct smc_wr *wr)
 {
 	unsigned int i;
 
-	wr->slots = kvcalloc(wr->nr_slots, sizeof(*wr->slots), GFP_KERNEL);
-	wr->recvs = kvcalloc(wr->nr_recvs, sizeof(*wr->recvs), GFP_KERNEL);
-	wr->page = kcalloc(wr->nr_pages, sizeof(*wr->page), GFP_KERNEL);
+	wr->slots = kvcalloc(wr->nr_slots, sizeof(*wr->slots), SMC_MEM_GFP);
+	wr->recvs = kvcalloc(wr->nr_recvs, sizeof(*wr->recvs), SMC_MEM_GFP);
+	wr->page = kcalloc(wr->nr_pages, sizeof(*wr->page), SMC_MEM_GFP);
 	if (!wr->slots || !wr->recvs || !wr->page)
 		return -ENOMEM;
 	for (i = 0; i < wr->nr_pages; i++) {
-		wr->page[i].cpu = (u8 *)__get_free_pages(GFP_KERNEL | __GFP_ZERO,
+		wr->page[i].cpu = (u8 *)__get_free_pages(SMC_MEM_GFP | __GFP_ZERO,
 							 get_order(smc_wr_page_size(wr, i)));
 		if (!wr->page[i].cpu)
 			return -ENOMEM;

@@ -57,14 +57,14 @@ void smc_child_make_room(struct smc_listener *listener, const struct smc_child *
 /**
  * smc_child_count() - count a child's memory at its listener, and make room if needed
  * @smc: the child, during its handshake
- * @bytes: additional bytes, which are charged
+ * @bytes: additional bytes
  *
  * Context: The child's handshake work item, may sleep. Takes the socket locks of other
  * children.
  */
 void smc_child_count(struct smc_sock *smc, unsigned long bytes)
 {
-	smc_listener_count(smc->child, bytes, 0);
+	smc_listener_count(smc->child, bytes);
 	smc_child_make_room(smc->child->listener, smc->child);
 }
 

@@ -19,6 +19,8 @@
  */
 #include <net/tcp.h>
 
+#include "smc_compat.h"
+#include "rdma/smc_mem.h"
 #include "rdma/smc_net.h"
 #include "rdma/smc_path.h"
 #include "rdma/smc_peer.h"
@@ -502,19 +504,6 @@ static bool hs_watched_failed(const struct smc_hs *hs)
 	       (lgr->fail_decline != SMC_DECLINE_NONE || lgr->fail_is_path);
 }
 
-/* Charge a new group before its queues are made. */
-static int hs_charge_group(struct smc_hs *hs)
-{
-	struct sock *payer = smc_sock_get_payer(hs->smc);
-	int rc;
-
-	if (!payer)
-		return -ENOMEM;
-	rc = smc_lgr_charge(hs->lgr, payer);
-	sock_put(payer);
-	return rc;
-}
-
 /* No group was formed; with too many of them an idle one ends, for later connections. */
 static enum smc_hs_outcome hs_no_group(struct smc_hs *hs, long rc)
 {
@@ -539,8 +528,7 @@ static enum smc_hs_outcome hs_get_link(struct smc_hs *hs)
 	/* of an Accept; at a server the Confirm brings it */
 	hs->lgr->peer_host = hs->rx.accept.fce;
 	smc_llc_init(hs->lgr);
-	if (hs_charge_group(hs))
-		return smc_hs_decline(hs, SMC_DECLINE_MEM);
+	hs->lgr->memcg = smc_compat_memcg_hold(hs->memcg);
 	link = smc_link_create(hs->lgr, &hs->end);
 	if (IS_ERR(link))
 		return smc_hs_decline(hs, SMC_DECLINE_MEM);
@@ -1202,6 +1190,7 @@ static void hs_arm_timer(struct smc_hs *hs, long left)
 
 static enum smc_hs_outcome hs_run_step(struct smc_hs *hs)
 {
+	struct mem_cgroup *was = set_active_memcg(hs->memcg);
 	const struct hs_row *row = hs_next_row(hs);
 	enum smc_hs_outcome out;
 
@@ -1210,6 +1199,7 @@ static enum smc_hs_outcome hs_run_step(struct smc_hs *hs)
 	/* the event may have preceded the watch */
 	if (out == SMC_HS_WAIT && hs_begin_watch(hs, row->event))
 		out = row->step(hs);
+	set_active_memcg(was);
 	WARN_ON_ONCE(out == SMC_HS_WAIT && row->event == HS_NONE);
 	return out;
 }
@@ -1248,14 +1238,20 @@ static void hs_run(struct smc_hs *hs)
 		hs_arm_timer(hs, left);
 }
 
-/* Return: false without memory. Then the connection has sent no CLC message, and ends. */
-static bool hs_start(struct smc_sock *smc, enum smc_role role)
+/*
+ * The control group of @payer pays for what the handshake allocates. Return: false without memory.
+ * Then the connection has sent no CLC message, and ends.
+ */
+static bool hs_start(struct smc_sock *smc, enum smc_role role, const struct sock *payer)
 {
-	struct smc_hs *hs = kzalloc(sizeof(*hs), GFP_KERNEL);
+	struct mem_cgroup *memcg = smc_compat_sk_memcg(payer), *was = set_active_memcg(memcg);
+	struct smc_hs *hs = kzalloc(sizeof(*hs), SMC_MEM_GFP_FORCE);
 
+	set_active_memcg(was);
 	if (!hs)
 		return false;
 	hs->smc = smc;
+	hs->memcg = smc_compat_memcg_hold(memcg);
 	hs->net = sock_net(smc->sk);
 	hs->role = role;
 	hs->since = jiffies;
@@ -1272,6 +1268,7 @@ static bool hs_start(struct smc_sock *smc, enum smc_role role)
  * smc_hs_begin_server() - begin the handshake of a child from the TCP accept queue
  * @smc: the child's state, in the phase of a handshake
  * @child: the child, which belongs to the handshake on success
+ * @lsk: the listening socket; a child belongs to no control group until accept()
  *
  * The time limit of the Proposal begins here. Without memory the state has no handshake and no
  * child, so its work item does nothing.
@@ -1280,12 +1277,12 @@ static bool hs_start(struct smc_sock *smc, enum smc_role role)
  * end the handshake, as soon as it is released.
  * Return: false without memory.
  */
-bool smc_hs_begin_server(struct smc_sock *smc, struct smc_child *child)
+bool smc_hs_begin_server(struct smc_sock *smc, struct smc_child *child, const struct sock *lsk)
 {
 	struct sock *sk = smc->sk;
 
 	sock_owned_by_me(sk);
-	if (!hs_start(smc, SMC_ROLE_SERVER)) {
+	if (!hs_start(smc, SMC_ROLE_SERVER, lsk)) {
 		smc_stat_inc(sock_net(sk), SMC_STAT_SERVER_FAILED);
 		smc_sock_set_phase(smc, SMC_PHASE_IDLE);
 		return false;
@@ -1294,8 +1291,7 @@ bool smc_hs_begin_server(struct smc_sock *smc, struct smc_child *child)
 	smc_sock_queue_delayed(smc, hs_limit_jiffies(smc->hs, HS_PROPOSAL));
 	if (smc_hs_tcp_has_input(sk))
 		smc_sock_queue(smc);
-	smc_listener_count(child, SMC_HS_CHILD_BYTES + sizeof(struct smc_conn),
-			   SMC_HS_CHILD_BYTES);
+	smc_listener_count(child, SMC_HS_CHILD_BYTES + sizeof(struct smc_conn));
 	return true;
 }
 
@@ -1323,7 +1319,7 @@ static bool hs_begin_client(struct smc_sock *smc)
 	}
 	if (!hs_is_wanted(smc))
 		hs_forget(smc);
-	else if (!hs_start(smc, SMC_ROLE_CLIENT))
+	else if (!hs_start(smc, SMC_ROLE_CLIENT, sk))
 		smc_hs_finish_failed(smc, ENOBUFS);
 	smc_close_unlock(smc);
 	return true;

@@ -5,7 +5,8 @@
 
 #include "sock/smc_sock.h"
 
-bool smc_hs_begin_server(struct smc_sock *smc, struct smc_child *child);
+bool smc_hs_begin_server(struct smc_sock *smc, struct smc_child *child,
+			 const struct sock *lsk);
 void smc_hs_work(struct work_struct *work);
 void smc_hs_pause(struct smc_sock *smc);
 void smc_hs_resume(struct smc_sock *smc);

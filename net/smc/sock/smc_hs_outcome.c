@@ -2,6 +2,7 @@
 /* The outcome of a handshake becomes the result of connect() or accept(). */
 #include <net/tcp.h>
 
+#include "rdma/smc_mem.h"
 #include "rdma/smc_net.h"
 #include "group/smc_core.h"
 #include "sock/smc_child.h"
@@ -179,6 +180,7 @@ void smc_hs_finish(struct smc_hs *hs)
 	smc_hs_leave_pair(hs);
 	if (hs->role == SMC_ROLE_SERVER)
 		smc_child_done(smc, is_good);
+	mem_cgroup_put(hs->memcg);
 	kfree(hs);
 	/* the caller has another reference */
 	smc_sock_put(smc);

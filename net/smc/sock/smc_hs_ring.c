@@ -2,12 +2,14 @@
 /*
  * The rings of a connection: elements of its group's pools, which grow on demand.
  *
- * Operation: the connection is charged for a ring first. One handshake at a time adds a
- * region to a group; the others wait in the queue of the pool, and are woken one by one. On
+ * Operation: one handshake at a time adds a region to a group, which is charged to the control
+ * group of its socket; the others wait in the queue of the pool, and are woken one by one. On
  * subsequent contact the peer must answer CONFIRM RKEY before an element of a new RMB can be used.
  * That wait inside a step has a work item and a queue of its own, which owns the members of the
  * handshake that it needs.
  */
+#include "smc_compat.h"
+#include "rdma/smc_mem.h"
 #include "rdma/smc_net.h"
 #include "group/smc_pool.h"
 #include "sock/smc_child.h"
@@ -28,9 +30,9 @@ static int smc_hs_ring_request(struct smc_hs *hs, const struct smc_buf_pool *poo
 
 	if (pool->kind == SMC_BUF_RMB)
 		return sk->sk_userlocks & SOCK_RCVBUF_LOCK ? READ_ONCE(sk->sk_rcvbuf) / 2 :
-			smc_mem_fit(&hs->smc->conn->account, READ_ONCE(set->rmem));
+			smc_mem_fit(hs->memcg, READ_ONCE(set->rmem));
 	return sk->sk_userlocks & SOCK_SNDBUF_LOCK ? READ_ONCE(sk->sk_sndbuf) / 2 :
-		smc_mem_fit(&hs->smc->conn->account, READ_ONCE(set->wmem));
+		smc_mem_fit(hs->memcg, READ_ONCE(set->wmem));
 }
 
 /* Element size for the application's request in this group, RMB-09. */
@@ -47,20 +49,16 @@ static u32 smc_hs_ring_size(struct smc_hs *hs, const struct smc_buf_pool *pool)
 	return max_t(u64, min_t(u64, size, most), SMC_BUF_MIN_SIZE);
 }
 
-/* For the rings it has and one of @more bytes. A handshake that waits charges for that once. */
-static int smc_hs_charge(struct smc_hs *hs, u32 more)
-{
-	struct smc_conn *conn = hs->smc->conn;
-
-	return smc_mem_charge(&conn->account, conn->sndbuf.size + conn->rmbe.size + more);
-}
-
 static int smc_hs_add_buf(struct smc_hs *hs)
 {
+	struct mem_cgroup *was = set_active_memcg(hs->memcg);
 	struct smc_buf_pool *pool = hs->grow_pool;
+	int rc;
 
 	/* first contact registers and announces it with the link */
-	return smc_pool_grow(hs->lgr, pool, hs->grow_size, !hs->is_first, smc_hs_ring(hs, pool));
+	rc = smc_pool_grow(hs->lgr, pool, hs->grow_size, !hs->is_first, smc_hs_ring(hs, pool));
+	set_active_memcg(was);
+	return rc;
 }
 
 /**
@@ -120,17 +118,12 @@ static int smc_hs_try_ring(struct smc_hs *hs, struct smc_buf_pool *pool)
 	if (rc != SMC_HS_GROW_NONE)
 		return rc == SMC_HS_GROW_DONE ? 0 : rc;
 	size = smc_hs_ring_size(hs, pool);
-	rc = smc_hs_charge(hs, size);
-	if (rc)
-		return rc;
 	rc = smc_buf_get(pool, size, smc_hs_ring(hs, pool));
 	if (rc)
 		return smc_hs_grow(hs, pool, size);
-	smc_pool_settle(hs->lgr);
 	smc_stat_inc(hs->net, pool->kind == SMC_BUF_RMB ? SMC_STAT_RMBE_REUSE :
 							  SMC_STAT_SNDBUF_REUSE);
-	/* it may be larger */
-	return smc_hs_charge(hs, 0);
+	return 0;
 }
 
 static void smc_hs_count_ring(struct smc_hs *hs, const struct smc_buf_pool *pool)

@@ -23,6 +23,7 @@ enum smc_hs_growth {
  *
  * @smc: the socket
  * @net: its namespace
+ * @memcg: control group that pays for what it allocates, a reference, or NULL
  * @role: our role
  * @step: current row, an index into the table of @role
  * @since: start of the handshake or end of the last row that waits, in jiffies
@@ -66,6 +67,7 @@ enum smc_hs_growth {
 struct smc_hs {
 	struct smc_sock *smc;
 	struct net *net;
+	struct mem_cgroup *memcg;
 	enum smc_role role;
 	unsigned int step;
 	unsigned long since;

@@ -11,9 +11,9 @@
 
 #include "smc_compat.h"
 #include "rdma/smc_ib.h"
+#include "rdma/smc_mem.h"
 #include "rdma/smc_path.h"
 #include "rdma/smc_peer.h"
-#include "group/smc_mem.h"
 #include "sock/smc_child.h"
 #include "sock/smc_hs.h"
 #include "sock/smc_listen.h"
@@ -100,13 +100,14 @@ static bool smc_listen_adopt(struct smc_child *child, const struct sock *lsk)
 	if (lsmc)
 		smc->fallback = READ_ONCE(lsmc->fallback);
 	rcu_read_unlock();
-	return smc_hs_begin_server(smc, child);
+	return smc_hs_begin_server(smc, child, lsk);
 }
 
 /* Begin the handshake of a child from TCP's queue. Consumes the reference. */
 static void smc_listen_begin_child(struct smc_listener *listener, struct sock *lsk,
 				   struct sock *sk)
 {
+	struct mem_cgroup *was = set_active_memcg(smc_compat_sk_memcg(lsk));
 	unsigned long defer_end = jiffies + smc_listen_defer_time(lsk);
 	struct smc_child *child;
 	bool has_begun;
@@ -115,6 +116,7 @@ static void smc_listen_begin_child(struct smc_listener *listener, struct sock *l
 	child = smc_listener_add(listener, sk, defer_end);
 	has_begun = child && smc_listen_adopt(child, lsk);
 	release_sock(sk);
+	set_active_memcg(was);
 	if (has_begun) {
 		smc_child_make_room(listener, NULL);
 		return;

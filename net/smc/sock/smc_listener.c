@@ -9,15 +9,16 @@
  * Ready children count in TCP's backlog, so TCP limits it, and TCP's dumps show it. Handshakes do
  * not, as half-open connections do not with TCP: silent clients would block all others.
  *
- * Rings, connections and link groups of pending children are charged when they are made. The rest,
- * their sockets and handshakes, is charged to the listener's control group as TCP charges accepted
- * sockets, beyond the limits: a child that TCP has acknowledged is not refused for want of room.
+ * Pending children and their handshakes are charged to the listener's control group as TCP charges
+ * accepted sockets, beyond the limits: a child that TCP has acknowledged is not refused for want of
+ * room.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <net/inet_connection_sock.h>
 
 #include "smc_compat.h"
+#include "rdma/smc_mem.h"
 #include "sock/smc_listener.h"
 
 /* Memory limit of a listener's pending children, in bytes, ... */
@@ -46,7 +47,6 @@ struct smc_listener *smc_listener_new(struct sock *sk, work_func_t take)
 	spin_lock_init(&listener->lock);
 	listener->sk = sk;
 	listener->has_backlog = true;
-	smc_mem_open(&listener->account, sk);
 	INIT_LIST_HEAD(&listener->pending);
 	INIT_LIST_HEAD(&listener->ready);
 	INIT_WORK(&listener->work, take);
@@ -71,8 +71,7 @@ void smc_listener_put(struct smc_listener *listener)
 		return;
 	WARN_ON_ONCE(listener->sk);
 	WARN_ON_ONCE(!list_empty(&listener->pending) || !list_empty(&listener->ready));
-	WARN_ON_ONCE(listener->bytes || listener->charged || atomic_read(&listener->nr_agreed));
-	smc_mem_close(&listener->account);
+	WARN_ON_ONCE(listener->bytes || atomic_read(&listener->nr_agreed));
 	call_rcu(&listener->rcu, smc_listener_free);
 }
 
@@ -207,20 +206,13 @@ void smc_listener_end(struct smc_listener *listener)
 }
 
 /* Count memory that a pending child needs more, or, negative, gives back. */
-static void smc_listener_add_bytes(struct smc_child *child, long bytes, long charge)
+static void smc_listener_add_bytes(struct smc_child *child, long bytes)
 {
 	struct smc_listener *listener = child->listener;
 
 	lockdep_assert_held(&listener->lock);
 	child->bytes += bytes;
 	listener->bytes += bytes;
-	if (!charge)
-		return;
-	child->charged += charge;
-	listener->charged += charge;
-	local_bh_disable();
-	smc_mem_settle(&listener->account, listener->charged);
-	local_bh_enable();
 }
 
 /* The only writer of a child's state, which only advances. Return: true if it changed. */
@@ -237,7 +229,7 @@ static bool smc_listener_move(struct smc_child *child, enum smc_child_state to)
 	WRITE_ONCE(child->state, to);
 	if (to == SMC_CHILD_DEFERRED)
 		return true;
-	smc_listener_add_bytes(child, -child->bytes, -child->charged);
+	smc_listener_add_bytes(child, -child->bytes);
 	if (to == SMC_CHILD_READY)
 		list_move_tail(&child->node, &listener->ready);
 	else
@@ -257,7 +249,7 @@ static bool smc_listener_move(struct smc_child *child, enum smc_child_state to)
 struct smc_child *smc_listener_add(struct smc_listener *listener, struct sock *sk,
 				   unsigned long defer_end)
 {
-	struct smc_child *child = kzalloc(sizeof(*child), GFP_KERNEL);
+	struct smc_child *child = kzalloc(sizeof(*child), SMC_MEM_GFP_FORCE);
 
 	if (!child)
 		return NULL;
@@ -302,17 +294,16 @@ static void smc_listener_free_child(struct smc_child *child)
  * smc_listener_count() - count memory of a pending child
  * @child: the child; nothing happens if it is not pending any more
  * @bytes: additional bytes
- * @charge: how many of them nothing else charges
  *
  * Context: Process context.
  */
-void smc_listener_count(struct smc_child *child, unsigned long bytes, unsigned long charge)
+void smc_listener_count(struct smc_child *child, unsigned long bytes)
 {
 	struct smc_listener *listener = child->listener;
 
 	spin_lock(&listener->lock);
 	if (child->state < SMC_CHILD_READY)
-		smc_listener_add_bytes(child, bytes, charge);
+		smc_listener_add_bytes(child, bytes);
 	spin_unlock(&listener->lock);
 }
 
@@ -374,10 +365,10 @@ bool smc_listener_finish(struct smc_child *child, bool is_ready)
 }
 
 /* Strangers get a small part of a small control group. */
-static unsigned long smc_listener_max_bytes(const struct smc_listener *listener)
+static unsigned long smc_listener_max_bytes(const struct sock *sk)
 {
 	unsigned int shift = PAGE_SHIFT - SMC_LISTENER_SHARE;
-	unsigned long pages = smc_compat_memcg_max(smc_compat_sk_memcg(&listener->account.sk));
+	unsigned long pages = smc_compat_memcg_max(smc_compat_sk_memcg(sk));
 
 	return min(pages, SMC_LISTENER_MAX_BYTES >> shift) << shift;
 }
@@ -401,7 +392,7 @@ struct sock *smc_listener_evict(struct smc_listener *listener, const struct smc_
 	nr = listener->nr[SMC_CHILD_HANDSHAKE] + listener->nr[SMC_CHILD_DEFERRED];
 	oldest = list_first_entry_or_null(&listener->pending, struct smc_child, node);
 	if (oldest && oldest != except &&
-	    (!listener->sk || (listener->bytes > smc_listener_max_bytes(listener) &&
+	    (!listener->sk || (listener->bytes > smc_listener_max_bytes(listener->sk) &&
 			       nr > SMC_LISTENER_MIN_NR))) {
 		sk = oldest->sk;
 		sock_hold(sk);

@@ -10,7 +10,6 @@
 #include <net/sock.h>
 
 #include "proto/smc_clc_nego.h"
-#include "group/smc_mem.h"
 
 /* Phases of a child, in order. Only smc_listener_move() changes one. */
 enum smc_child_state {
@@ -37,8 +36,6 @@ enum smc_child_state {
  * @ready: children for accept(), oldest first
  * @nr: number of children in each state
  * @bytes: memory of @pending
- * @charged: what nothing else charges of @bytes
- * @account: of the control group of @sk, for @charged
  * @work: takes children off TCP
  * @rcu: for readers of &smc_sock.listener
  */
@@ -53,8 +50,6 @@ struct smc_listener {
 	struct list_head ready;
 	unsigned int nr[SMC_CHILD_GONE];
 	unsigned long bytes;
-	unsigned long charged;
-	struct smc_account account;
 	struct work_struct work;
 	struct rcu_head rcu;
 };
@@ -69,7 +64,6 @@ struct smc_listener {
  * @node: in one of the two lists of @listener
  * @state: written under the lock of @listener
  * @bytes: its part of &smc_listener.bytes
- * @charged: its part of &smc_listener.charged
  * @defer_end: end of the wait for the first byte, in jiffies; const
  * @fallback: reason of a fallback; the handshake's until the child is ready
  * @peer_diagnosis: diagnosis of the peer's Decline; same owner
@@ -81,7 +75,6 @@ struct smc_child {
 	struct list_head node;
 	enum smc_child_state state;
 	unsigned long bytes;
-	unsigned long charged;
 	unsigned long defer_end;
 	enum smc_decline fallback;
 	u32 peer_diagnosis;
@@ -130,7 +123,7 @@ void smc_listener_end(struct smc_listener *listener);
 
 struct smc_child *smc_listener_add(struct smc_listener *listener, struct sock *sk,
 				   unsigned long defer_end);
-void smc_listener_count(struct smc_child *child, unsigned long bytes, unsigned long charge);
+void smc_listener_count(struct smc_child *child, unsigned long bytes);
 bool smc_listener_defer(struct smc_child *child);
 bool smc_listener_finish(struct smc_child *child, bool is_ready);
 bool smc_listener_add_plain(struct smc_listener *listener, struct sock *sk,

@@ -335,40 +335,19 @@ u8 smc_sock_shown_state(const struct smc_sock *smc)
 EXPORT_SYMBOL_GPL(smc_sock_shown_state);
 
 /**
- * smc_sock_get_payer() - get the socket that pays for what a handshake allocates
- * @smc: the socket; a child belongs to no control group until accept(), so its listener pays
- *
- * Context: The handshake's work item.
- * Return: the socket with a reference; NULL if the listener was closed, so the child is no longer
- *	   needed.
- */
-struct sock *smc_sock_get_payer(const struct smc_sock *smc)
-{
-	if (smc->child)
-		return smc_listener_sock(smc->child->listener);
-	sock_hold(smc->sk);
-	return smc->sk;
-}
-
-/**
  * smc_sock_make_conn() - allocate the connection for a handshake
- * @smc: the socket; memory of a child is charged to its listener until accept()
+ * @smc: the socket
  *
  * Context: The handshake's work item, may sleep.
  * Return: 0, also if there is one; -ENOMEM.
  */
 int smc_sock_make_conn(struct smc_sock *smc)
 {
-	struct smc_conn *conn = NULL;
-	struct sock *payer;
+	struct smc_conn *conn;
 
 	if (smc->conn)
 		return 0;
-	payer = smc_sock_get_payer(smc);
-	if (payer) {
-		conn = smc_conn_alloc(smc->sk, payer, smc_works->event);
-		sock_put(payer);
-	}
+	conn = smc_conn_alloc(smc->sk, smc_works->event);
 	if (!conn)
 		return -ENOMEM;
 	smc_state_close_init(&conn->close);

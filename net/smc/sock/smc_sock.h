@@ -173,7 +173,6 @@ void smc_sock_await_calls(void);
 bool smc_sock_set_phase(struct smc_sock *smc, enum smc_phase phase);
 u8 smc_sock_shown_state(const struct smc_sock *smc);
 
-struct sock *smc_sock_get_payer(const struct smc_sock *smc);
 int smc_sock_make_conn(struct smc_sock *smc);
 void smc_sock_drop_conn(struct smc_sock *smc);
 

@@ -22,6 +22,7 @@
 #include <net/transp_v6.h>
 
 #include "smc_compat.h"
+#include "rdma/smc_mem.h"
 #include "rdma/smc_net.h"
 #include "rdma/smc_path.h"
 #include "rdma/smc_peer.h"
@@ -1070,7 +1071,7 @@ struct smc_sock *smc_tcp_adopt_child(struct sock *sk)
 {
 	struct smc_listener *listener = rcu_dereference_protected(inet_csk(sk)->icsk_ulp_data,
 								  true);
-	struct smc_sock *smc = smc_sock_attach(sk, GFP_KERNEL);
+	struct smc_sock *smc = smc_sock_attach(sk, SMC_MEM_GFP_FORCE);
 
 	if (!smc)
 		return NULL;

@@ -650,16 +650,16 @@ static void a_group_has_its_share_of_what_may_be_unused(struct kunit *test)
 static void the_host_has_a_limit_for_all_regions(struct kunit *test)
 {
 	struct smc_buf_pool *pool = new_pool(test, SMC_BUF_RMB);
-	long before = atomic_long_read(&smc_buf_pages);
-	long limit = smc_buf_limits[2];
+	long before = atomic_long_read(&smc_mem_pages);
+	long limit = smc_mem_limits[2];
 	struct smc_buf_elem elem = {};
 	struct smc_buf *buf;
 
-	smc_buf_limits[2] = before + PAGES(6 * UNIT);
+	smc_mem_limits[2] = before + PAGES(6 * UNIT);
 	new_region(test, pool, UNIT, 32 * UNIT);
 	KUNIT_ASSERT_EQ(test, smc_buf_get(pool, UNIT, &elem), 0);
 	new_region(test, pool, UNIT, 32 * UNIT);
-	KUNIT_EXPECT_EQ(test, atomic_long_read(&smc_buf_pages) - before, PAGES(3 * UNIT));
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&smc_mem_pages) - before, PAGES(3 * UNIT));
 	/* four would be too many */
 	buf = new_region(test, pool, UNIT, 32 * UNIT);
 	KUNIT_EXPECT_EQ(test, buf->nr_elems, 2);
@@ -667,11 +667,11 @@ static void the_host_has_a_limit_for_all_regions(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, buf->nr_elems, 1);
 	buf = smc_buf_alloc(pool, UNIT, PAGES(32 * UNIT), SMC_BUF_MAX_ELEMS);
 	KUNIT_EXPECT_PTR_EQ(test, buf, ERR_PTR(-ENOMEM));
-	KUNIT_EXPECT_EQ(test, atomic_long_read(&smc_buf_pages) - before, PAGES(6 * UNIT));
-	smc_buf_limits[2] = limit;
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&smc_mem_pages) - before, PAGES(6 * UNIT));
+	smc_mem_limits[2] = limit;
 	smc_buf_put(pool, &elem);
 	smc_buf_pool_free(pool);
-	KUNIT_EXPECT_EQ(test, atomic_long_read(&smc_buf_pages), before);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&smc_mem_pages), before);
 }
 
 static void no_more_is_taken_than_wanted(struct kunit *test)
@@ -992,7 +992,7 @@ static void memory_is_kept_with_a_key_that_the_device_keeps(struct kunit *test)
 {
 	struct smc_wr *wr = kunit_kzalloc(test, sizeof(*wr), GFP_KERNEL);
 	struct smc_buf_pool *pool = new_pool(test, SMC_BUF_RMB);
-	long pages = atomic_long_read(&smc_buf_pages);
+	long pages = atomic_long_read(&smc_mem_pages);
 	static struct smc_ib_dev dev;
 	struct smc_buf *buf;
 
@@ -1003,7 +1003,7 @@ static void memory_is_kept_with_a_key_that_the_device_keeps(struct kunit *test)
 	smc_buf_unmap(buf, wr, 0);
 	KUNIT_EXPECT_EQ(test, dma_says.nr_unmapped, 1);
 	smc_buf_free(buf);
-	KUNIT_EXPECT_EQ(test, atomic_long_read(&smc_buf_pages), pages);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&smc_mem_pages), pages);
 	KUNIT_EXPECT_EQ(test, atomic64_read(&wr->counts.nr[SMC_IB_LEAKS]), 0);
 
 	dma_says.dereg_rc = -EIO;
@@ -1015,7 +1015,7 @@ static void memory_is_kept_with_a_key_that_the_device_keeps(struct kunit *test)
 	/* another link may have this place */
 	KUNIT_EXPECT_NULL(test, buf->map[0].mr);
 	smc_buf_free(buf);
-	KUNIT_ASSERT_EQ(test, atomic_long_read(&smc_buf_pages), pages + PAGES(UNIT));
+	KUNIT_ASSERT_EQ(test, atomic_long_read(&smc_mem_pages), pages + PAGES(UNIT));
 	/* the device of this case gives it up in the end */
 	buf->is_kept = false;
 	smc_buf_free(buf);

@@ -84,7 +84,7 @@ static int cdc_init(struct kunit *test)
 	if (!lab->sk)
 		return -ENOMEM;
 	sock_init_data(NULL, lab->sk);
-	lab->conn = smc_conn_alloc(lab->sk, lab->sk, cdc_event);
+	lab->conn = smc_conn_alloc(lab->sk, cdc_event);
 	if (!lab->conn)
 		return -ENOMEM;
 	smc_cdc_ctl_init(&lab->conn->ctl, element, element);

@@ -8,7 +8,7 @@
 #include "smc_kunit.h"
 #include "../../../net/smc/rdma/smc_buf.h"
 #include "../../../net/smc/rdma/smc_wr_mem.h"
-#include "../../../net/smc/group/smc_mem.h"
+#include "../../../net/smc/rdma/smc_mem.h"
 
 static int core_map(struct smc_buf *buf, struct smc_wr *wr, unsigned int link);
 static void core_unmap(struct smc_buf *buf, struct smc_wr *wr, unsigned int link);
@@ -16,15 +16,11 @@ static void core_unmap(struct smc_buf *buf, struct smc_wr *wr, unsigned int link
 #define smc_buf_map_link	core_map
 #define smc_buf_unmap	core_unmap
 
-static int core_charge(struct smc_account *account, u32 total);
-
 /* no traces */
 #define SMC_TRACE_H
 #define trace_smc_lgr_up(...)	((void)0)
 #define trace_smc_lgr_down(...)	((void)0)
 #define trace_smc_link_up(...)	((void)0)
-
-#define smc_mem_charge core_charge
 
 /* What a link costs, on whatever device. */
 #define CORE_LINK_BYTES	(300 << 10)
@@ -50,14 +46,13 @@ static unsigned int core_nr_compared, core_nr_steps;
 #include "../../../net/smc/group/smc_terminate.c"
 #include "../../../net/smc/group/smc_conn.c"
 
-#undef smc_mem_charge
-
 #define CORE_SIZE	SMC_BUF_MIN_SIZE
 #define CORE_CONNS	8
 #define CORE_HELD	256
 #define CORE_LONG	(20 * HZ)
 
 static struct ib_qp core_qp;
+static struct mem_cgroup *core_payer;	/* of the last link's queues */
 static u32 core_max_pages = 512;	/* of the next link's RNIC */
 static struct ib_mr core_mr;
 static bool core_has_copies;		/* do RNICs need copies of regions? */
@@ -83,6 +78,9 @@ static void core_unmap(struct smc_buf *buf, struct smc_wr *wr, unsigned int link
 int smc_wr_create(struct smc_wr *wr, const struct smc_ib_end *end, const struct smc_wr_depth *depth,
 		  const struct smc_wr_ops *ops)
 {
+#ifdef CONFIG_MEMCG
+	core_payer = current->active_memcg;
+#endif
 	wr->ops = ops;
 	wr->qp = &core_qp;
 	wr->end = *end;
@@ -119,7 +117,6 @@ void smc_wr_report(struct smc_wr *wr, enum smc_wr_fault fault)
 struct core_conn {
 	struct sock sk;
 	struct smc_conn *conn;
-	u32 charged;
 	unsigned int nr_lost;
 	unsigned int nr_final;
 	unsigned int nr_moved;
@@ -135,14 +132,6 @@ struct core_lab {
 	struct smc_link_group *held[CORE_HELD];
 	unsigned int nr_held;
 };
-
-/* No control group has room. */
-static bool core_is_full;
-
-static int core_charge(struct smc_account *account, u32 total)
-{
-	return core_is_full ? -ENOMEM : smc_mem_charge(account, total);
-}
 
 static struct proto core_proto = {
 	.name = "smc_core_test",
@@ -242,7 +231,6 @@ static void core_test_exit(struct kunit *test)
 		rcu_barrier();
 		/* no other reference is left */
 		KUNIT_EXPECT_EQ(test, refcount_read(&lab->conn[i]->sk.sk_refcnt), 1);
-		KUNIT_EXPECT_EQ(test, lab->conn[i]->charged, 0U);
 		sock_put(&lab->conn[i]->sk);
 	}
 	for (i = 0; i < lab->nr_held; i++)
@@ -363,10 +351,8 @@ static void core_event(struct smc_conn *conn, u32 events)
 		cc->nr_missing++;
 	if (events & SMC_EV_CLOSED)
 		cc->nr_closed++;
-	if (events & SMC_EV_RINGS_FREE) {
-		cc->charged = conn->account.charged;
+	if (events & SMC_EV_RINGS_FREE)
 		cc->nr_free++;
-	}
 }
 
 /* As a message that is posted, and its completion. */
@@ -414,11 +400,10 @@ static struct core_conn *core_new_conn(struct kunit *test, struct smc_link_group
 	sock_init_data(NULL, sk);
 	cc = container_of(sk, struct core_conn, sk);
 	lab->conn[lab->nr_conns++] = cc;
-	cc->conn = smc_conn_alloc(sk, sk, core_event);
+	cc->conn = smc_conn_alloc(sk, core_event);
 	KUNIT_ASSERT_NOT_NULL(test, cc->conn);
 	core_take_element(test, &lgr->rmbs, &cc->conn->rmbe);
 	core_take_element(test, &lgr->sends, &cc->conn->sndbuf);
-	KUNIT_ASSERT_EQ(test, smc_mem_charge(&cc->conn->account, 2 * CORE_SIZE), 0);
 	return cc;
 }
 
@@ -433,7 +418,6 @@ static struct core_conn *core_join(struct kunit *test, struct smc_link *link)
 	link->lgr->nr_conns++;
 	spin_unlock_bh(&link->lgr->state_lock);
 	KUNIT_ASSERT_EQ(test, smc_conn_join(cc->conn, link->lgr, link), 0);
-	cc->charged = cc->conn->account.charged;
 	return cc;
 }
 
@@ -921,40 +905,53 @@ static void a_host_has_a_limited_number_of_groups(struct kunit *test)
 	smc_lgr_max = most;
 }
 
-static void a_group_and_its_queues_are_charged(struct kunit *test)
+static void a_group_and_its_queues_count_in_the_limit_of_the_host(struct kunit *test)
 {
+	long before = atomic_long_read(&smc_mem_pages), limit = smc_mem_limits[2];
 	struct smc_link *link = core_client_up(test, 0x11), *second;
-	struct smc_link_group *lgr;
+	struct smc_link_group *lgr = link->lgr;
 	struct smc_lgr_key key;
-	struct sock *sk;
+	long with_one;
 
-	sk = sk_alloc(&init_net, PF_INET, GFP_KERNEL, &core_proto, 1);
-	KUNIT_ASSERT_NOT_NULL(test, sk);
-	KUNIT_EXPECT_EQ(test, link->account->charged, CORE_LINK_BYTES);
-	key = core_key(SMC_ROLE_CLIENT);
-	key.peer_addr.s6_addr[15] = 2;
-	lgr = core_hold(test, smc_lgr_form(&key));
-	KUNIT_EXPECT_EQ(test, smc_lgr_charge(lgr, sk), 0);
-	KUNIT_EXPECT_GT(test, lgr->account.charged, sizeof(*lgr));
+	with_one = atomic_long_read(&smc_mem_pages);
+	KUNIT_EXPECT_EQ(test, with_one - before, DIV_ROUND_UP(SMC_LGR_BYTES, PAGE_SIZE) +
+						 DIV_ROUND_UP(CORE_LINK_BYTES, PAGE_SIZE));
 
 	/* without room for it there is neither group nor link */
-	core_is_full = true;
-	key.peer_addr.s6_addr[15] = 3;
-	lgr = core_hold(test, smc_lgr_form(&key));
-	KUNIT_EXPECT_EQ(test, smc_lgr_charge(lgr, sk), -ENOMEM);
-	KUNIT_EXPECT_EQ(test, lgr->account.charged, 0U);
-	second = smc_link_create_at(link->lgr, &core_end, 1);
+	smc_mem_limits[2] = with_one;
+	key = core_key(SMC_ROLE_CLIENT);
+	key.peer_addr.s6_addr[15] = 2;
+	KUNIT_EXPECT_EQ(test, PTR_ERR(smc_lgr_form(&key)), -ENOMEM);
+	second = smc_link_create_at(lgr, &core_end, 1);
 	KUNIT_EXPECT_EQ(test, PTR_ERR(second), -ENOMEM);
-	core_is_full = false;
-	second = smc_link_create_at(link->lgr, &core_end, 1);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&smc_mem_pages), with_one);
+	smc_mem_limits[2] = limit;
+	second = smc_link_create_at(lgr, &core_end, 1);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(second));
-	KUNIT_EXPECT_NOT_NULL(test, second->account);
+	KUNIT_EXPECT_GT(test, atomic_long_read(&smc_mem_pages), with_one);
 
-	/* the charge ends with the queues */
+	/* they do until the queues are gone */
 	WRITE_ONCE(second->is_kept, true);
 	smc_link_destroy(second);
-	KUNIT_EXPECT_NULL(test, second->account);
-	sk_free(sk);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&smc_mem_pages), with_one);
+}
+
+/* Also of a link that LLC adds later. */
+static void the_payer_of_a_group_pays_for_the_queues_of_its_links(struct kunit *test)
+{
+	struct smc_link *link = core_client_up(test, 0x11), *second;
+
+	KUNIT_EXPECT_NULL(test, core_payer);
+	/* the root group, which has no references */
+	link->lgr->memcg = mem_cgroup_from_task(current);
+	second = smc_link_create_at(link->lgr, &core_end, 1);
+	KUNIT_EXPECT_FALSE(test, IS_ERR(second));
+	KUNIT_EXPECT_PTR_EQ(test, core_payer, link->lgr->memcg);
+#ifdef CONFIG_MEMCG
+	KUNIT_EXPECT_NOT_NULL(test, core_payer);
+	KUNIT_EXPECT_NULL(test, current->active_memcg);
+#endif
+	link->lgr->memcg = NULL;
 }
 
 /* A region has to be mapped on each link, also on a later one. */
@@ -1194,39 +1191,6 @@ static void rmb_32_a_token_names_one_connection(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, smc_conn_lookup(link->lgr, 0));
 }
 
-/* A region with one connection stays whole: few connections can hold the memory of many. */
-static void a_group_pays_for_what_its_regions_hold_beyond_the_spare(struct kunit *test)
-{
-	struct smc_settings *set = &smc_net(&init_net)->set;
-	struct smc_link *link = core_server_up(test);
-	struct smc_account *account = &link->lgr->account;
-	struct core_conn *cc[3];
-	unsigned int i;
-
-	/* regions of one and of two elements, in each pool */
-	for (i = 0; i < ARRAY_SIZE(cc); i++)
-		cc[i] = core_join(test, link);
-	KUNIT_ASSERT_EQ(test, smc_lgr_charge(link->lgr, &cc[0]->sk), 0);
-	WRITE_ONCE(set->spare_mem, 0);
-	smc_pool_settle(link->lgr);
-	KUNIT_EXPECT_EQ(test, account->charged, SMC_LGR_BYTES);
-	smc_conn_leave(cc[1]->conn, true);
-	WRITE_ONCE(set->spare_mem, INT_MAX);
-	smc_pool_settle(link->lgr);
-	KUNIT_EXPECT_EQ(test, account->charged, SMC_LGR_BYTES);
-	WRITE_ONCE(set->spare_mem, CORE_SIZE);
-	smc_pool_settle(link->lgr);
-	KUNIT_EXPECT_EQ(test, account->charged, SMC_LGR_BYTES + CORE_SIZE);
-	WRITE_ONCE(set->spare_mem, 0);
-	smc_pool_trim(link->lgr);
-	KUNIT_EXPECT_EQ(test, account->charged, SMC_LGR_BYTES + 2 * CORE_SIZE);
-	/* another connection pays for them */
-	core_join(test, link);
-	smc_pool_settle(link->lgr);
-	KUNIT_EXPECT_EQ(test, account->charged, SMC_LGR_BYTES);
-	WRITE_ONCE(set->spare_mem, INT_MAX);
-}
-
 static void rmb_33_a_stale_token_finds_no_connection(struct kunit *test)
 {
 	struct smc_link *link = core_server_up(test);
@@ -1397,20 +1361,18 @@ static void a_ring_with_messages_in_flight_goes_with_the_last(struct kunit *test
 	idle = lgr->sends.idle;
 	smc_conn_leave(cc->conn, true);
 	KUNIT_EXPECT_EQ(test, lgr->sends.idle, idle);
-	KUNIT_EXPECT_EQ(test, cc->charged, 2 * CORE_SIZE);
 	core_complete(cc->conn, 1, true);
 	KUNIT_EXPECT_EQ(test, lgr->sends.idle, idle);
 	KUNIT_EXPECT_EQ(test, cc->nr_free, 0);
 	/* with success or not */
 	core_complete(cc->conn, 2, false);
 	KUNIT_EXPECT_GT(test, lgr->sends.idle, idle);
-	KUNIT_EXPECT_EQ(test, cc->charged, 0);
 	KUNIT_EXPECT_EQ(test, cc->nr_free, 1);
 }
 
 /*
  * A socket may have another connection, or be closed, while messages of the old one are in
- * flight. It is charged for the old one until they complete.
+ * flight. The old one has its rings until they complete.
  */
 static void a_connection_outlives_its_socket(struct kunit *test)
 {
@@ -1427,13 +1389,11 @@ static void a_connection_outlives_its_socket(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, smc_conn_lookup(link->lgr, conn->token), conn);
 	smc_conn_leave(conn, true);
 	KUNIT_EXPECT_EQ(test, link->lgr->sends.idle, idle);
-	KUNIT_EXPECT_EQ(test, cc->charged, 2 * CORE_SIZE);
 	KUNIT_EXPECT_EQ(test, refcount_read(&cc->sk.sk_refcnt), 2);
 	KUNIT_EXPECT_EQ(test, refcount_read(&link->lgr->refs), refs);
 	/* it is freed with its last message */
 	core_complete(conn, 1, true);
 	KUNIT_EXPECT_GT(test, link->lgr->sends.idle, idle);
-	KUNIT_EXPECT_EQ(test, cc->charged, 0);
 	KUNIT_EXPECT_EQ(test, refcount_read(&link->lgr->refs), refs - 1);
 	rcu_barrier();
 	KUNIT_EXPECT_EQ(test, refcount_read(&cc->sk.sk_refcnt), 1);
@@ -1497,7 +1457,6 @@ static void what_is_unread_stays_until_it_is_read(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cc->conn->token, 0);
 	KUNIT_EXPECT_EQ(test, lgr->nr_conns, nr_conns - 1);
 	KUNIT_EXPECT_EQ(test, lgr->rmbs.idle, idle);
-	KUNIT_EXPECT_EQ(test, cc->charged, 2 * CORE_SIZE);
 	KUNIT_EXPECT_EQ(test, smc_conn_readable(cc->conn), 1000);
 	/* other connections get another element */
 	KUNIT_EXPECT_PTR_NE(test, core_join(test, link)->conn->rmbe.cpu, cc->conn->rmbe.cpu);
@@ -1505,7 +1464,6 @@ static void what_is_unread_stays_until_it_is_read(struct kunit *test)
 	idle = lgr->rmbs.idle;
 	smc_conn_forget_unread(cc->conn);
 	KUNIT_EXPECT_GT(test, lgr->rmbs.idle, idle);
-	KUNIT_EXPECT_EQ(test, cc->charged, 0);
 	KUNIT_EXPECT_EQ(test, smc_conn_readable(cc->conn), 0);
 	/* a second call does nothing */
 	smc_conn_forget_unread(cc->conn);
@@ -1531,7 +1489,7 @@ static void unreadable_data_goes_at_once(struct kunit *test)
 
 	cc->conn->phase = SMC_CONN_SETUP;
 	smc_conn_leave(cc->conn, true);
-	KUNIT_EXPECT_EQ(test, cc->charged, 0);
+	KUNIT_EXPECT_EQ(test, cc->nr_free, 1);
 	KUNIT_EXPECT_EQ(test, smc_conn_readable(cc->conn), 0);
 }
 
@@ -3039,13 +2997,13 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(lgt_02_of_too_many_empty_groups_the_oldest_end),
 	KUNIT_CASE(a_peer_has_a_limited_number_of_busy_groups),
 	KUNIT_CASE(a_host_has_a_limited_number_of_groups),
-	KUNIT_CASE(a_group_and_its_queues_are_charged),
+	KUNIT_CASE(a_group_and_its_queues_count_in_the_limit_of_the_host),
+	KUNIT_CASE(the_payer_of_a_group_pays_for_the_queues_of_its_links),
 	KUNIT_CASE(err_57_attempts_that_fail_leave_nothing_behind),
 	KUNIT_CASE(err_59_a_group_does_not_keep_links_without_end),
 	KUNIT_CASE(lgt_02_an_empty_group_serves_the_next),
 	KUNIT_CASE(lgt_04_an_ending_group_takes_no_connection),
 	KUNIT_CASE(rmb_32_a_token_names_one_connection),
-	KUNIT_CASE(a_group_pays_for_what_its_regions_hold_beyond_the_spare),
 	KUNIT_CASE(rmb_33_a_stale_token_finds_no_connection),
 	KUNIT_CASE(rmb_33_an_index_of_a_lost_connection_stays_unused),
 	KUNIT_CASE(rmb_33_indexes_do_not_run_out),

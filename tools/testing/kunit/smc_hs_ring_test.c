@@ -58,16 +58,17 @@ static void ring_end_grow(struct smc_link_group *lgr)
 	ring_is_growing = false;
 }
 
-/* What the account has is @ring_charged; the control group refuses more than @ring_max. */
-static u32 ring_charged;
-static u32 ring_max;
+/* What a region that is added is charged to, and the answer */
+static struct mem_cgroup *ring_payer;
+static int ring_grow_result;
 
-static int ring_charge(struct smc_account *account, u32 total)
+static int ring_grow(struct smc_link_group *lgr, struct smc_buf_pool *pool, u32 size, bool is_up,
+		     struct smc_buf_elem *elem)
 {
-	if (total > ring_max)
-		return -ENOMEM;
-	ring_charged = max(ring_charged, total);
-	return 0;
+#ifdef CONFIG_MEMCG
+	ring_payer = current->active_memcg;
+#endif
+	return ring_grow_result;
 }
 
 /* The size of the free element, if there is one. */
@@ -89,10 +90,9 @@ static struct smc_pernet ring_net;
 #define smc_sock_queue_grow	ring_queue_grow
 #define smc_pool_begin_grow	ring_begin_grow
 #define smc_pool_end_grow	ring_end_grow
-#define smc_pool_settle(...)	((void)0)
+#define smc_pool_grow		ring_grow
 #define smc_child_count(...)	((void)0)
 #define smc_buf_get		ring_get
-#define smc_mem_charge		ring_charge
 #define smc_stat_inc(net, id)	((void)(net), (void)(id))
 #define smc_sock_make_conn(...)	0
 
@@ -123,8 +123,8 @@ static int ring_init(struct kunit *test)
 	smc->conn = &lab->conn;
 	ring_nr_queued = 0;
 	ring_is_growing = false;
-	ring_charged = 0;
-	ring_max = UINT_MAX;
+	ring_payer = NULL;
+	ring_grow_result = 0;
 	ring_free = 0;
 	init_completion(&ring_go_on);
 	lab->lgr.max_pages = 512;
@@ -159,8 +159,6 @@ static void a_queued_request_for_memory_falls_back_in_time(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, ring_is_growing);
 	KUNIT_EXPECT_EQ(test, smc_hs_get_rmbe(hs), SMC_HS_WAIT);
 	KUNIT_EXPECT_EQ(test, ring_nr_queued, 1);
-	/* for the region that is added, once */
-	KUNIT_EXPECT_EQ(test, ring_charged, hs->grow_size);
 	KUNIT_EXPECT_GE(test, hs->grow_size, SMC_BUF_MIN_SIZE);
 	KUNIT_EXPECT_EQ(test, smc_hs_late_ring(hs), SMC_HS_DECLINE);
 	KUNIT_EXPECT_EQ(test, hs->reason, SMC_DECLINE_TIMEOUT_CL);
@@ -186,34 +184,50 @@ static void what_has_begun_ends_by_itself(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hs->growth, SMC_HS_GROW_NONE);
 }
 
-static void nothing_is_allocated_for_a_group_that_may_not_have_it(struct kunit *test)
+/* In first contact, and in a work item of its own: a kernel thread belongs to no group. */
+static void a_region_is_charged_to_the_group_of_the_handshake(struct kunit *test)
 {
 	struct ring_lab *lab = test->priv;
 	struct smc_hs *hs = &lab->hs;
 
-	ring_max = SMC_BUF_MIN_SIZE - 1;
-	KUNIT_EXPECT_EQ(test, smc_hs_get_rmbe(hs), SMC_HS_DECLINE);
-	KUNIT_EXPECT_EQ(test, hs->reason, SMC_DECLINE_MEM);
-	KUNIT_EXPECT_FALSE(test, ring_is_growing);
-	KUNIT_EXPECT_EQ(test, ring_nr_queued, 0);
+	/* is not dereferenced */
+	hs->memcg = IS_ENABLED(CONFIG_MEMCG) ? (struct mem_cgroup *)hs : NULL;
+	hs->grow_pool = &lab->lgr.rmbs;
+	hs->is_first = true;
+	KUNIT_EXPECT_EQ(test, smc_hs_grow(hs, &lab->lgr.rmbs, SMC_BUF_MIN_SIZE), 0);
+	KUNIT_EXPECT_PTR_EQ(test, ring_payer, hs->memcg);
+	ring_payer = NULL;
+	hs->growth = SMC_HS_GROW_BEGUN;
+	hs->smc->hs = hs;
+	smc_sock_get(hs->smc);
+	smc_hs_grow_work(&hs->smc->grow_work);
+	KUNIT_EXPECT_PTR_EQ(test, ring_payer, hs->memcg);
+	KUNIT_EXPECT_EQ(test, hs->growth, SMC_HS_GROW_DONE);
+#ifdef CONFIG_MEMCG
+	KUNIT_EXPECT_NULL(test, current->active_memcg);
+#endif
+	hs->smc->hs = NULL;
+	hs->memcg = NULL;
 }
 
-static void rings_are_charged_by_their_size(struct kunit *test)
+static void a_group_without_room_gets_no_ring(struct kunit *test)
 {
 	struct ring_lab *lab = test->priv;
 	struct smc_hs *hs = &lab->hs;
 
-	ring_free = 2 * SMC_BUF_MIN_SIZE;
-	KUNIT_EXPECT_EQ(test, smc_hs_get_sndbuf(hs), SMC_HS_GO_ON);
-	KUNIT_EXPECT_EQ(test, ring_charged, 2 * SMC_BUF_MIN_SIZE);
+	hs->is_first = true;
+	ring_grow_result = -ENOMEM;
+	KUNIT_EXPECT_EQ(test, smc_hs_get_sndbuf(hs), SMC_HS_DECLINE);
+	KUNIT_EXPECT_EQ(test, hs->reason, SMC_DECLINE_MEM);
+	KUNIT_EXPECT_FALSE(test, ring_is_growing);
+	/* an element that is free needs none */
 	ring_free = SMC_BUF_MIN_SIZE;
-	KUNIT_EXPECT_EQ(test, smc_hs_get_rmbe(hs), SMC_HS_GO_ON);
-	KUNIT_EXPECT_EQ(test, ring_charged, 3 * SMC_BUF_MIN_SIZE);
+	KUNIT_EXPECT_EQ(test, smc_hs_get_sndbuf(hs), SMC_HS_GO_ON);
 }
 
 static struct kunit_case ring_cases[] = {
-	KUNIT_CASE(nothing_is_allocated_for_a_group_that_may_not_have_it),
-	KUNIT_CASE(rings_are_charged_by_their_size),
+	KUNIT_CASE(a_region_is_charged_to_the_group_of_the_handshake),
+	KUNIT_CASE(a_group_without_room_gets_no_ring),
 	KUNIT_CASE(a_queued_request_for_memory_falls_back_in_time),
 	KUNIT_CASE(what_has_begun_ends_by_itself),
 	{}

@@ -309,7 +309,6 @@ static void table_peer_addr(const struct sock *sk, struct in6_addr *peer)
 #define smc_lgr_unreserve		table_unreserve
 #define smc_link_connect(...)		0
 #define smc_link_create(...)		ERR_PTR(-ENOMEM)
-#define smc_lgr_charge(...)		0
 #define smc_llc_arm_idle(...)		((void)0)
 #define smc_llc_end_surplus(...)	((void)0)
 #define smc_llc_declined		table_llc_declined
@@ -331,7 +330,6 @@ static void table_peer_addr(const struct sock *sk, struct in6_addr *peer)
 #define smc_sock_drop_conn		table_drop_conn
 #define release_sock			table_unlock
 #define smc_sock_lock_work		table_lock
-#define smc_sock_get_payer(...)		((struct sock *)NULL)
 #define smc_sock_make_conn(...)		0
 #define smc_sock_queue			table_queue
 #define smc_sock_queue_delayed		table_queue_delayed
@@ -1165,7 +1163,7 @@ static void a_child_without_memory_leaves_its_work_item_nothing(struct kunit *te
 	lock_sock(sk);
 	smc_sock_set_phase(smc, SMC_PHASE_HANDSHAKE);
 	table_has_no_memory = true;
-	KUNIT_EXPECT_FALSE(test, smc_hs_begin_server(smc, &child));
+	KUNIT_EXPECT_FALSE(test, smc_hs_begin_server(smc, &child, sk));
 	/* there was no moment in which another task could end the child */
 	KUNIT_EXPECT_TRUE(test, sock_owned_by_user_nocheck(sk));
 	KUNIT_EXPECT_EQ(test, (int)smc->phase, SMC_PHASE_IDLE);
@@ -1179,7 +1177,7 @@ static void a_child_without_memory_leaves_its_work_item_nothing(struct kunit *te
 
 	table_has_no_memory = false;
 	smc->phase = SMC_PHASE_HANDSHAKE;
-	KUNIT_EXPECT_TRUE(test, smc_hs_begin_server(smc, &child));
+	KUNIT_EXPECT_TRUE(test, smc_hs_begin_server(smc, &child, sk));
 	KUNIT_EXPECT_TRUE(test, sock_owned_by_user_nocheck(sk));
 	KUNIT_EXPECT_PTR_EQ(test, smc->child, &child);
 	KUNIT_ASSERT_NOT_NULL(test, smc->hs);

@@ -72,7 +72,8 @@ static struct sock *listen_begun[LISTEN_QUEUE], *listen_dropped[LISTEN_QUEUE];
 static unsigned int listen_nr_begun, listen_nr_dropped;
 static enum smc_decline listen_begun_fallback;
 
-static bool listen_begin_server(struct smc_sock *smc, struct smc_child *child)
+static bool listen_begin_server(struct smc_sock *smc, struct smc_child *child,
+				const struct sock *lsk)
 {
 	sock_owned_by_me(smc->sk);
 	if (listen_hs_has_none)

@@ -102,12 +102,10 @@ static void accept_has_children_in_the_order_in_which_they_are_ready(struct kuni
 	for (i = 0; i < 3; i++) {
 		child[i] = listener_add(test, listener);
 		sk[i] = child[i]->sk;
-		smc_listener_count(child[i], 1000, 600);
+		smc_listener_count(child[i], 1000);
 	}
 	expect_nr(test, listener, 3, 0, 0);
 	KUNIT_EXPECT_EQ(test, listener->bytes, 3000);
-	/* to the control group of the socket */
-	KUNIT_EXPECT_EQ(test, listener->account.charged, 1800);
 	KUNIT_EXPECT_NULL(test, listener_next(listener));
 
 	/* a child that waits for its first byte has the same charge */
@@ -119,13 +117,11 @@ static void accept_has_children_in_the_order_in_which_they_are_ready(struct kuni
 	KUNIT_EXPECT_TRUE(test, smc_listener_finish(child[0], true));
 	expect_nr(test, listener, 1, 0, 2);
 	KUNIT_EXPECT_EQ(test, listener->bytes, 1000);
-	KUNIT_EXPECT_EQ(test, listener->account.charged, 600);
 	KUNIT_EXPECT_EQ(test, listener_nr_woken, 2);
 
 	KUNIT_EXPECT_FALSE(test, smc_listener_finish(child[1], false));
 	expect_nr(test, listener, 0, 0, 2);
 	KUNIT_EXPECT_EQ(test, listener->bytes, 0);
-	KUNIT_EXPECT_EQ(test, listener->account.charged, 0);
 	KUNIT_EXPECT_EQ(test, listener_nr_woken, 2);
 
 	KUNIT_EXPECT_PTR_EQ(test, listener_next(listener), sk[2]);
@@ -161,7 +157,7 @@ static void a_listener_outlives_its_socket_while_children_are_under_way(struct k
 	KUNIT_EXPECT_EQ(test, refcount_read(&listener->refs), 1 + 3);
 
 	/* they continue, and no accept() is woken for them */
-	smc_listener_count(child[0], 1000, 0);
+	smc_listener_count(child[0], 1000);
 	KUNIT_EXPECT_FALSE(test, smc_listener_finish(child[0], true));
 	for (i = 1; i < 3; i++) {
 		KUNIT_EXPECT_PTR_EQ(test, smc_listener_evict(listener, NULL), sk[i]);
@@ -169,7 +165,7 @@ static void a_listener_outlives_its_socket_while_children_are_under_way(struct k
 	}
 	KUNIT_EXPECT_NULL(test, smc_listener_evict(listener, NULL));
 	expect_nr(test, listener, 0, 0, 0);
-	smc_listener_count(child[1], 1000, 0);
+	smc_listener_count(child[1], 1000);
 	KUNIT_EXPECT_EQ(test, listener->bytes, 0);
 	KUNIT_EXPECT_FALSE(test, smc_listener_defer(child[1]));
 	KUNIT_EXPECT_FALSE(test, smc_listener_finish(child[1], true));
@@ -261,7 +257,7 @@ static void large_rings_leave_room_for_a_burst(struct kunit *test)
 		listener = listener_begin(test);
 		for (k = 0; k < nr; k++) {
 			child[k] = listener_add(test, listener);
-			smc_listener_count(child[k], room_rows[i].bytes, 0);
+			smc_listener_count(child[k], room_rows[i].bytes);
 			/* children that wait for their first byte count the same */
 			if (k % 2)
 				smc_listener_defer(child[k]);
@@ -296,7 +292,7 @@ static void one_that_is_larger_than_the_room_stays(struct kunit *test)
 
 	/* pretend that there are many */
 	listener->nr[SMC_CHILD_HANDSHAKE] += 300;
-	smc_listener_count(child, 65UL << 20, 0);
+	smc_listener_count(child, 65UL << 20);
 	KUNIT_EXPECT_NULL(test, smc_listener_evict(listener, child));
 	KUNIT_EXPECT_PTR_EQ(test, smc_listener_evict(listener, NULL), sk);
 	sock_put(sk);

@@ -14,6 +14,7 @@
 #define smc_route_find eng_route_find
 #define smc_ib_end_ifindex eng_end_ifindex
 
+#include "rdma/smc_mem.h"
 #include "group/smc_core.h"
 
 /* nothing is posted */

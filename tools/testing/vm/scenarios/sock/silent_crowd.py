@@ -131,9 +131,9 @@ def charged_serve(h, port, backlog):
     serve(h, port, backlog=backlog)
 
 
-def sock_mem(vm):
-    """What the control group is charged for sockets, in bytes."""
-    return int(vm.run(f"awk '/^sock / {{ print $2 }}' {GROUP}/memory.stat").out)
+def charge(vm):
+    """What the control group is charged for small objects, in bytes."""
+    return int(vm.run(f"awk '/^slab / {{ print $2 }}' {GROUP}/memory.stat").out)
 
 
 def slab(vm):
@@ -167,7 +167,7 @@ def crowd(t, many, few):
     s.expect("listening", t.left())
     base = t.half(t.b, requests, port=PORT, n=N)
     t.wait_all(base)
-    had, paid = slab(t.a), sock_mem(t.a)
+    had, paid = slab(t.a), charge(t.a)
     raw = t.half(t.b, silent, port=PORT, many=many, few=few)
     t.expect_all("many", raw)
     if t.kind != "debug":
@@ -175,9 +175,10 @@ def crowd(t, many, few):
         cost = (slab(t.a) - had) // many
         t.note(f"{cost} bytes a client before its Proposal")
         t.check(4096 < cost < 12288, f"{cost} bytes a client before its Proposal")
-    paid = (sock_mem(t.a) - paid) // many
+    before, paid = paid, (charge(t.a) - paid) // many
     t.note(f"{paid} bytes a client charged")
-    t.check(4096 < paid < 12288, f"{paid} bytes a client are charged")
+    # TCP charges its own socket to the caller of accept()
+    t.check(2048 < paid < 12288, f"{paid} bytes a client are charged")
     raw.gate("measured")
     t.expect_all("silent", raw)
     others_get_through(t, PORT, base.value)
@@ -185,14 +186,15 @@ def crowd(t, many, few):
     s.gate("stop")
     t.wait_all(raw, s)
     check_ends(t, raw)
-    t.wait(lambda: sock_mem(t.a) < 4096 * many // 10, "all given back", 30)
+    t.wait(lambda: charge(t.a) - before < 2048 * many // 4, "all given back", 30)
     return base.value
 
 
 def bounded(t, base):
     """2 x 128 KiB each: more than a listener may spend, so 256 of them may stay."""
     # each of these clients has a link group of its own
-    t.set(t.a, wmem=1 << 17, rmem=1 << 17, max_lgrs_per_peer=512, max_lgrs=1024)
+    t.set(t.a, wmem=1 << 17, rmem=1 << 17, max_lgrs_per_peer=512, max_lgrs=1024,
+          mem="100000 100000 100000")
     dropped = t.stat(t.a, "server_dropped")
     s = t.half(t.a, serve, port=LARGE, backlog=64)
     s.expect("listening", t.left())
