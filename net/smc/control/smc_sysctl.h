@@ -55,8 +55,7 @@ static inline int smc_sysctl_own_max(enum smc_sysctl_owner owner, int initial, i
 	X("rdma_tos", rdma_tos, 0, -1, 255, NONE)			\
 	X("rdma_sl", rdma_sl, 0, -1, 7, NONE)				\
 	X("lgr_idle_ms", lgr_idle_ms, 600000, 0, SMC_HOUR_MS, LESS)	\
-	X("peer_memory_ms", peer_memory_ms, 60000, 0, SMC_HOUR_MS, LESS) \
-	X("spare_mem", spare_mem, 32 << 20, 0, SMC_RING_MEM_MAX, LESS)
+	X("peer_memory_ms", peer_memory_ms, 60000, 0, SMC_HOUR_MS, LESS)
 
 /* Correct for nearly every host. */
 #define SMC_SYSCTLS_RARE(X)						\
@@ -65,8 +64,7 @@ static inline int smc_sysctl_own_max(enum smc_sysctl_owner owner, int initial, i
 	X("smcr_buf_type", buf_type, 1, 0, 2, ANY)			\
 	X("smcr_max_send_wr", max_send_wr, 64, 2, SMC_DEPTH_MAX, LESS)	\
 	X("smcr_max_recv_wr", max_recv_wr, 256, 2, SMC_DEPTH_MAX, LESS)	\
-	X("max_idle_lgrs", max_idle_lgrs, 256, 0, SMC_LGRS_MAX, LESS)	\
-	X("rmb_idle_ms", rmb_idle_ms, 60000, 0, SMC_HOUR_MS, SOONER)
+	X("max_idle_lgrs", max_idle_lgrs, 256, 0, SMC_LGRS_MAX, LESS)
 
 /*
  * What only tests change: visible with the module parameter test_timers. A slow test machine
@@ -80,6 +78,7 @@ static inline int smc_sysctl_own_max(enum smc_sysctl_owner owner, int initial, i
 	X("clc_timeout_ms", clc_timeout_ms, 6000, 100, SMC_HOUR_MS, LESS) \
 	X("close_timeout_ms", close_timeout_ms, 60000, 100, SMC_HOUR_MS, LESS) \
 	X("close_pending_ms", close_pending_ms, 200000, 100, SMC_HOUR_MS, LESS) \
+	X("rmb_idle_ms", rmb_idle_ms, 60000, 1, SMC_HOUR_MS, LESS)	\
 	X("rdma_ack_exponent", rdma_timeout, 0, 0, 24, LESS)		\
 	X("rdma_retries", rdma_retries, 6, 0, 6, LESS)			\
 	X("llc_add_link_retry_ms", llc.add_link_retry, 30000, 0, SMC_HOUR_MS, MORE) \

@@ -208,8 +208,8 @@ static struct smc_link_group *lgr_alloc(const struct smc_lgr_key *key)
 	atomic_set(&lgr->nr_tokens, get_random_u16());
 	xa_init_flags(&lgr->conns, XA_FLAGS_ALLOC1);
 	mutex_init(&lgr->lock);
-	smc_buf_pool_init(&lgr->rmbs, SMC_BUF_RMB, &smc_net(key->net)->spare);
-	smc_buf_pool_init(&lgr->sends, SMC_BUF_SEND, &smc_net(key->net)->spare);
+	smc_buf_pool_init(&lgr->rmbs, SMC_BUF_RMB);
+	smc_buf_pool_init(&lgr->sends, SMC_BUF_SEND);
 	init_waitqueue_head(&lgr->waitq);
 	init_waitqueue_head(&lgr->work_waitq);
 	INIT_WORK(&lgr->free_work, smc_lgr_free_work);
@@ -259,7 +259,7 @@ static void smc_lgr_free_work(struct work_struct *work)
 	/* Searches, completion handlers and pushes no longer use links and group. */
 	synchronize_rcu();
 	lgr_free(lgr);
-	/* Buffers are counted in the namespace, which may end from here on. */
+	/* The namespace may end from here on. */
 	atomic_dec(&sn->nr_lgrs);
 	atomic_dec(&smc_lgr_count);
 	wake_up_all(&smc_lgr_freed_waitq);

@@ -25,6 +25,7 @@
 #include <linux/jiffies.h>
 
 #include "smc_compat.h"
+#include "rdma/smc_mem.h"
 #include "group/smc_link.h"
 #include "group/smc_llc_msg.h"
 #include "group/smc_pool.h"
@@ -654,8 +655,8 @@ static struct smc_buf *pool_new_region(struct smc_link_group *lgr, struct smc_bu
  * @is_up: the group is up: the region is registered and, if it is an RMB, announced
  * @elem: filled on success with the first element
  *
- * Without memory, or at the limit of the host, idle regions of all groups go, for later calls. What
- * an RNIC cannot map or register is tried again with half the elements.
+ * At the limit of the host idle regions of all groups go, for later calls. What an RNIC cannot map
+ * or register is tried again with half the elements.
  *
  * Context: Process context, sleeps; for an RMB of a group that is up, until the peer has answered.
  *	    Expects no lock held. Takes lgr->lock.
@@ -737,14 +738,12 @@ void smc_pool_start_sweep(struct smc_link_group *lgr)
  */
 u64 smc_pool_sweep_due(struct smc_link_group *lgr)
 {
-	int idle_ms = READ_ONCE(llc_settings(lgr)->rmb_idle_ms);
-
 	lockdep_assert_held(&lgr->lock);
 	if (lgr->llc.sweep_retry)
 		return lgr->llc.swept_at + LLC_SWEEP_RETRY_MS;
-	if (!lgr->llc.swept_at || idle_ms <= 0)
+	if (!lgr->llc.swept_at)
 		return SMC_LLC_NO_DEADLINE;
-	return lgr->llc.swept_at + idle_ms;
+	return lgr->llc.swept_at + READ_ONCE(llc_settings(lgr)->rmb_idle_ms);
 }
 
 /**
@@ -766,11 +765,9 @@ void smc_pool_sweep(struct smc_link_group *lgr)
 static unsigned long llc_take_idle(struct smc_link_group *lgr, struct smc_buf_pool *pool,
 				   unsigned long want)
 {
-	int idle_ms = READ_ONCE(llc_settings(lgr)->rmb_idle_ms);
-	unsigned long taken = 0;
+	unsigned int idle_ms = READ_ONCE(llc_settings(lgr)->rmb_idle_ms);
+	unsigned long taken = lgr_take_idle(lgr, pool, msecs_to_jiffies(idle_ms), ULONG_MAX);
 
-	if (idle_ms > 0)
-		taken = lgr_take_idle(lgr, pool, msecs_to_jiffies(idle_ms), ULONG_MAX);
 	if (taken < want)
 		taken += lgr_take_idle(lgr, pool, 0, want - taken);
 	return taken;
@@ -839,8 +836,9 @@ void smc_pool_init_sweep(struct smc_link_group *lgr)
 void smc_pool_end_grow(struct smc_link_group *lgr)
 {
 	lgr_end_grow(lgr);
-	/* sweep_want was set before the sweep was refused */
-	if (atomic_long_read(&lgr->llc.sweep_want) || !list_empty(&lgr->leaving))
+	/* sweep_want and has_spent were set before the sweep was refused */
+	if (atomic_long_read(&lgr->llc.sweep_want) || READ_ONCE(lgr->rmbs.has_spent) ||
+	    !list_empty(&lgr->leaving))
 		smc_core_queue_patient(lgr, &lgr->llc.sweep_work);
 }
 
@@ -874,30 +872,19 @@ static unsigned long llc_reclaim(struct smc_link_group *lgr, unsigned long want)
 	return want;
 }
 
-/* What the group leaves unused beyond net.smc.spare_mem and its share of that */
-static unsigned long pool_surplus(const struct smc_link_group *lgr)
-{
-	unsigned long excess = smc_buf_excess(&smc_net(lgr->key.net)->spare);
-
-	return excess ? min(excess, smc_buf_surplus(&lgr->sends) + smc_buf_surplus(&lgr->rmbs)) : 0;
-}
-
 /**
- * smc_pool_trim() - bound unused rings after a connection gave rings back
+ * smc_pool_trim() - free regions that hand out no more, after a connection gave rings back
  * @lgr: the group
  *
- * Where the namespace has more than net.smc.spare_mem unused, and this group more than its
- * share of that, idle regions of this group go. If several connections give back at the same
- * time, only the last may find a region idle.
+ * The peer may still write to half of such a region. It is replaced by another one, so connections
+ * that are reset one after another would fill the memory before it is idle for long enough.
  *
  * Context: Any context.
  */
 void smc_pool_trim(struct smc_link_group *lgr)
 {
-	unsigned long surplus = pool_surplus(lgr);
-
-	if (surplus)
-		llc_reclaim(lgr, surplus);
+	if (READ_ONCE(lgr->rmbs.has_spent))
+		smc_core_queue_patient(lgr, &lgr->llc.sweep_work);
 }
 
 static struct shrinker *smc_shrinker;
@@ -924,9 +911,11 @@ static void shrink_reclaim(struct smc_link_group *lgr, void *arg)
 	*left -= llc_reclaim(lgr, *left);
 }
 
+/* At the limit of a control group nobody else has to give. */
 static void pool_make_room(unsigned long bytes)
 {
-	smc_lgr_for_each(NULL, shrink_reclaim, &bytes);
+	if (!smc_mem_has_room(bytes))
+		smc_lgr_for_each(NULL, shrink_reclaim, &bytes);
 }
 
 static unsigned long shrink_scan(struct shrinker *shrinker, struct shrink_control *sc)

@@ -9,9 +9,9 @@
  *   smc_buf_map_link() and smc_buf_register() for each link, and after the peer's
  *   confirmation smc_buf_set_ready(), which makes the region available to all. Each new
  *   region of a size has twice the elements of the last one, so many connections need few
- *   registrations. A setting bounds the unused elements of all pools of a namespace, and
- *   another one all regions of the host. A region with one element in use stays whole, so
- *   elements are taken where the fewest are free: the other regions fall idle.
+ *   registrations. A region with one element in use stays whole, so elements are taken where the
+ *   fewest are free: the other regions fall idle. An idle region goes after a while, for the next
+ *   burst of connections should not have to register it again, or when memory is short.
  *
  * Ownership:
  *   The pool owns a region from smc_buf_add() to smc_buf_take_idle(); a region with elements
@@ -61,13 +61,6 @@ static bool smc_buf_is_idle(const struct smc_buf *buf)
 	return buf->nr_used == buf->nr_lost;
 }
 
-/* Negative when elements of a listed region come into use. */
-static void smc_buf_count_spare(struct smc_buf_pool *pool, long bytes)
-{
-	WRITE_ONCE(pool->unused, pool->unused + bytes);
-	atomic_long_add(bytes, &pool->spare->bytes);
-}
-
 /* Negative when a listed region is no longer idle. */
 static void smc_buf_count_idle(struct smc_buf_pool *pool, long bytes)
 {
@@ -76,59 +69,19 @@ static void smc_buf_count_idle(struct smc_buf_pool *pool, long bytes)
 }
 
 /**
- * smc_buf_excess() - bytes of unused elements above the limit
- * @spare: the account
- *
- * Context: Any context.
- * Return: bytes, 0 within the limit.
- */
-unsigned long smc_buf_excess(const struct smc_buf_spare *spare)
-{
-	long over = atomic_long_read(&spare->bytes) - READ_ONCE(*spare->max);
-
-	return max(over, 0L);
-}
-
-/* What a pool may leave unused if the others leave too much: an equal part of the limit. */
-static long smc_buf_share(const struct smc_buf_pool *pool)
-{
-	return READ_ONCE(*pool->spare->max) / max(atomic_read(&pool->spare->nr_pools), 1);
-}
-
-/**
- * smc_buf_surplus() - bytes of unused elements above the share of a pool
- * @pool: the pool
- *
- * The limit is shared equally by the pools that have regions. So a peer whose connections hold
- * large regions does not make those of other peers allocate for each connection.
- *
- * Context: Any context.
- * Return: bytes, 0 within the share.
- */
-unsigned long smc_buf_surplus(const struct smc_buf_pool *pool)
-{
-	long over = READ_ONCE(pool->unused) - smc_buf_share(pool);
-
-	return max(over, 0L);
-}
-
-/**
  * smc_buf_pool_init() - initialise an empty pool
  * @pool: filled
  * @kind: of its regions
- * @spare: account of unused elements; outlives the pool
  *
  * Context: Any context.
  */
-void smc_buf_pool_init(struct smc_buf_pool *pool, enum smc_buf_kind kind,
-		       struct smc_buf_spare *spare)
+void smc_buf_pool_init(struct smc_buf_pool *pool, enum smc_buf_kind kind)
 {
 	spin_lock_init(&pool->lock);
 	INIT_LIST_HEAD(&pool->regions);
 	pool->nr_regions = 0;
 	pool->idle = 0;
-	pool->unused = 0;
-	pool->spare = spare;
+	pool->has_spent = false;
 	pool->next_iova = SMC_BUF_IOVA_BASE +
 			  ((u64)get_random_u32() << PAGE_SHIFT);
 	pool->kind = kind;
@@ -145,22 +98,22 @@ void smc_buf_pool_free(struct smc_buf_pool *pool)
 {
 	struct smc_buf *buf, *next;
 
-	list_for_each_entry_safe(buf, next, &pool->regions, node) {
-		smc_buf_count_spare(pool, -smc_buf_unused(buf));
+	list_for_each_entry_safe(buf, next, &pool->regions, node)
 		smc_buf_free(buf);
-	}
 	INIT_LIST_HEAD(&pool->regions);
-	if (pool->nr_regions)
-		atomic_dec(&pool->spare->nr_pools);
 	pool->nr_regions = 0;
 	pool->idle = 0;
 }
 
 /* A region with half its elements lost hands out no more, so it falls idle and is replaced. */
+static bool smc_buf_is_spent(const struct smc_buf *buf)
+{
+	return buf->nr_lost * 2 >= buf->nr_elems;
+}
+
 static bool smc_buf_may_serve(const struct smc_buf *buf)
 {
-	return buf->is_ready && buf->nr_used < buf->nr_elems &&
-	       buf->nr_lost * 2 < buf->nr_elems;
+	return buf->is_ready && buf->nr_used < buf->nr_elems && !smc_buf_is_spent(buf);
 }
 
 static bool smc_buf_fits_better(const struct smc_buf *buf, const struct smc_buf *best)
@@ -196,7 +149,6 @@ static u32 smc_buf_take(struct smc_buf_pool *pool, struct smc_buf *buf,
 
 	if (smc_buf_is_idle(buf))
 		smc_buf_count_idle(pool, -smc_buf_size(buf));
-	smc_buf_count_spare(pool, -(long)buf->elem_size);
 	__set_bit(i, buf->used);
 	buf->nr_used++;
 	elem->buf = buf;
@@ -243,6 +195,8 @@ static void smc_buf_note_idle(struct smc_buf_pool *pool, struct smc_buf *buf)
 		return;
 	smc_buf_count_idle(pool, smc_buf_size(buf));
 	buf->idle_since = jiffies;
+	if (smc_buf_is_spent(buf))
+		WRITE_ONCE(pool->has_spent, true);
 }
 
 /**
@@ -263,7 +217,6 @@ void smc_buf_put(struct smc_buf_pool *pool, struct smc_buf_elem *elem)
 		return;
 	guard(spinlock_bh)(&pool->lock);
 	if (!WARN_ON_ONCE(!__test_and_clear_bit(elem->index - 1, buf->used))) {
-		smc_buf_count_spare(pool, buf->elem_size);
 		buf->nr_used--;
 		buf->dirty[elem->index - 1] = elem->dirty;
 		smc_buf_note_idle(pool, buf);
@@ -278,8 +231,8 @@ void smc_buf_put(struct smc_buf_pool *pool, struct smc_buf_elem *elem)
  *
  * It is never handed out again. RMB-28 would allow that, but the next connection would read
  * data of the last one (ABRT-13). The peer's access ends only with the registration of the
- * region: smc_buf_take_idle() takes the region once no other element is in use. Until then
- * the element counts as unused (smc_buf_excess()), which bounds the memory of aborts.
+ * region: smc_buf_take_idle() takes the region once no other element is in use, and at once if
+ * half of it is lost, which bounds the memory of aborts.
  *
  * Context: Any context but hard interrupt. Takes pool->lock.
  */
@@ -292,20 +245,11 @@ void smc_buf_lose(struct smc_buf_pool *pool, struct smc_buf_elem *elem)
 	guard(spinlock_bh)(&pool->lock);
 	/* Its bit in @used stays set. */
 	buf->nr_lost++;
-	smc_buf_count_spare(pool, buf->elem_size);
 	smc_buf_note_idle(pool, buf);
 	memset(elem, 0, sizeof(*elem));
 }
 
-/* Number of elements of a size that may be allocated ahead of their use. */
-static unsigned long smc_buf_may_spare(const struct smc_buf_pool *pool, u32 elem_size)
-{
-	long room = READ_ONCE(*pool->spare->max) - atomic_long_read(&pool->spare->bytes);
-
-	return max3(room, smc_buf_share(pool) - READ_ONCE(pool->unused), 0L) / elem_size;
-}
-
-/* Elements of the next region of a size; the caller uses one of them. */
+/* Elements of the next region of a size. */
 static unsigned int smc_buf_next_count(struct smc_buf_pool *pool, u32 elem_size,
 				       u32 max_pages, unsigned int max_elems)
 {
@@ -318,7 +262,6 @@ static unsigned int smc_buf_next_count(struct smc_buf_pool *pool, u32 elem_size,
 		list_for_each_entry(buf, &pool->regions, node)
 			if (buf->elem_size == elem_size)
 				count = max(count, buf->nr_elems * 2);
-	limit = min_t(u64, limit, 1 + smc_buf_may_spare(pool, elem_size));
 	return min_t(u64, count, limit);
 }
 
@@ -379,8 +322,8 @@ static u64 smc_buf_next_iova(struct smc_buf_pool *pool, unsigned int nr_pages)
  *
  * The memory is zeroed, and charged to the active control group. The region has 1, 2, 4, 8 ...
  * elements, twice as many as the largest one of that size in the pool, at most what one
- * registration can cover and at most 255. It has fewer when memory is short, much is unused
- * already, or at the limit of net.smc.mem. RMB-02, RMB-03.
+ * registration can cover and at most 255. It has fewer when memory is short, or at the limit of
+ * net.smc.mem. RMB-02, RMB-03.
  *
  * Context: Process context, may sleep. Takes pool->lock.
  * Return: the region, owned by the caller until smc_buf_add() or smc_buf_free();
@@ -687,10 +630,8 @@ int smc_buf_add(struct smc_buf_pool *pool, struct smc_buf *buf,
 	if (pool->nr_regions == SMC_BUF_MAX_REGIONS)
 		return -ENOSPC;
 	list_add_tail(&buf->node, &pool->regions);
-	if (!pool->nr_regions++)
-		atomic_inc(&pool->spare->nr_pools);
+	pool->nr_regions++;
 	buf->idle_since = jiffies;
-	smc_buf_count_spare(pool, smc_buf_size(buf));
 	smc_buf_count_idle(pool, smc_buf_size(buf));
 	if (elem)
 		smc_buf_take(pool, buf, elem);
@@ -714,11 +655,9 @@ void smc_buf_set_ready(struct smc_buf_pool *pool, struct smc_buf *buf)
 static void smc_buf_delist(struct smc_buf_pool *pool, struct smc_buf *buf)
 {
 	lockdep_assert_held(&pool->lock);
-	smc_buf_count_spare(pool, -smc_buf_unused(buf));
 	if (smc_buf_is_idle(buf))
 		smc_buf_count_idle(pool, -smc_buf_size(buf));
-	if (!--pool->nr_regions)
-		atomic_dec(&pool->spare->nr_pools);
+	pool->nr_regions--;
 }
 
 /**
@@ -759,7 +698,8 @@ struct smc_buf *smc_buf_next(struct smc_buf_pool *pool, const struct smc_buf *bu
  * smc_buf_take_idle() - take unused regions out of a pool
  * @pool: the pool
  * @age_jiffies: how long a region must have been unused, 0 for any
- * @want: bytes that are enough; the youngest and largest regions go first
+ * @want: bytes that are enough; the youngest and largest regions go first. A region that hands out
+ *	  no more goes in any case
  * @idle: they are added to this list by node and are the caller's
  *
  * Takes only regions that are ready; lost elements do not prevent it. For RMBs the caller sends
@@ -775,11 +715,12 @@ unsigned long smc_buf_take_idle(struct smc_buf_pool *pool, unsigned long age_jif
 	unsigned long taken = 0;
 
 	guard(spinlock_bh)(&pool->lock);
+	WRITE_ONCE(pool->has_spent, false);
 	list_for_each_entry_safe_reverse(buf, next, &pool->regions, node) {
-		if (taken >= want)
-			break;
-		if (!buf->is_ready || !smc_buf_is_idle(buf) ||
-		    time_before(jiffies, buf->idle_since + age_jiffies))
+		if (!buf->is_ready || !smc_buf_is_idle(buf))
+			continue;
+		if (!smc_buf_is_spent(buf) &&
+		    (taken >= want || time_before(jiffies, buf->idle_since + age_jiffies)))
 			continue;
 		taken += smc_buf_size(buf);
 		smc_buf_delist(pool, buf);

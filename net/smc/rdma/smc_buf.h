@@ -94,25 +94,12 @@ struct smc_buf_elem {
 };
 
 /**
- * struct smc_buf_spare - account of unused elements, free or lost, shared by several pools
- * @bytes: their sum
- * @nr_pools: pools that have regions
- * @max: limit above which regions are freed early; a setting
- */
-struct smc_buf_spare {
-	atomic_long_t bytes;
-	atomic_t nr_pools;
-	const int *max;
-};
-
-/**
  * struct smc_buf_pool - the regions of one kind in a link group
- * @lock: guards @regions, the bitmaps and counts of each region, @idle, @unused, @next_iova
+ * @lock: guards @regions, the bitmaps and counts of each region, @idle, @has_spent, @next_iova
  * @regions: all regions
  * @nr_regions: length of @regions, at most SMC_BUF_MAX_REGIONS
  * @idle: bytes of regions without an element in use; also read without the lock
- * @unused: bytes of elements free or lost, those of @idle included; also read without the lock
- * @spare: account of unused elements, shared with other pools
+ * @has_spent: one of them hands out no more elements; also read without the lock
  * @next_iova: RDMA address of the next region
  * @kind: RMB or send region
  * @waitq: handshakes that wait for an element
@@ -122,8 +109,7 @@ struct smc_buf_pool {
 	struct list_head regions;
 	unsigned int nr_regions;
 	unsigned long idle;
-	long unused;
-	struct smc_buf_spare *spare;
+	bool has_spent;
 	u64 next_iova;
 	enum smc_buf_kind kind;
 	wait_queue_head_t waitq;
@@ -144,8 +130,7 @@ struct smc_rtokens {
 /* documented in Documentation/operations.md */
 static_assert(sizeof(struct smc_rtokens) < 40 << 10);
 
-void smc_buf_pool_init(struct smc_buf_pool *pool, enum smc_buf_kind kind,
-		       struct smc_buf_spare *spare);
+void smc_buf_pool_init(struct smc_buf_pool *pool, enum smc_buf_kind kind);
 void smc_buf_pool_free(struct smc_buf_pool *pool);
 
 int smc_buf_get(struct smc_buf_pool *pool, u32 size, struct smc_buf_elem *elem);
@@ -167,8 +152,6 @@ void smc_buf_pool_unmap(struct smc_buf_pool *pool, struct smc_wr *wr, unsigned i
 unsigned long smc_buf_take_idle(struct smc_buf_pool *pool, unsigned long age_jiffies,
 				unsigned long want, struct list_head *idle);
 void smc_buf_pool_usage(struct smc_buf_pool *pool, u64 *allocated, u64 *used);
-unsigned long smc_buf_excess(const struct smc_buf_spare *spare);
-unsigned long smc_buf_surplus(const struct smc_buf_pool *pool);
 
 /*
  * Copies between an element and an application. The range is checked here: the check of

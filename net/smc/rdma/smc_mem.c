@@ -90,6 +90,19 @@ void smc_mem_uncharge(u64 bytes)
 	atomic_long_sub(DIV_ROUND_UP_ULL(bytes, PAGE_SIZE), &smc_mem_pages);
 }
 
+/**
+ * smc_mem_has_room() - check whether smc_mem_charge() would succeed
+ * @bytes: as there
+ *
+ * Context: Any context.
+ * Return: false at the limit of the host.
+ */
+bool smc_mem_has_room(u64 bytes)
+{
+	return atomic_long_read(&smc_mem_pages) + (long)DIV_ROUND_UP_ULL(bytes, PAGE_SIZE) <=
+	       READ_ONCE(smc_mem_limits[2]);
+}
+
 /* A ring of the default size takes at most this part of the memory that is left for SMC, ... */
 #define SMC_MEM_SHARE		128
 

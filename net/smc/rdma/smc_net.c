@@ -20,7 +20,6 @@ int smc_net_init(struct net *net)
 {
 	struct smc_pernet *sn = smc_net(net);
 
-	sn->spare.max = &sn->set.spare_mem;
 	spin_lock_init(&sn->idle_lock);
 	mutex_init(&sn->change_lock);
 	INIT_LIST_HEAD(&sn->idle_lgrs);

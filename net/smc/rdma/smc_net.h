@@ -152,7 +152,6 @@ struct smc_settings {
 	int close_pending_ms;		/* time without progress of a close's data, CLOSE-08 */
 	int peer_memory_ms;		/* time of immediate TCP fallback after a failed path */
 	int rmb_idle_ms;		/* lifetime of an unused memory region, TMR-14 */
-	int spare_mem;			/* limit of unused ring memory, bytes; the rest is freed */
 	int rdma_timeout;		/* QP ACK timeout exponent, 4.096 us * 2^n; 0: by device */
 	int rdma_tos;			/* DSCP and ECN of new link groups, RoCE v2; -1: IP_TOS */
 	int rdma_sl;			/* priority of new link groups, up to 7; -1: SO_PRIORITY */
@@ -170,7 +169,6 @@ struct smc_pernet {
 	struct ctl_table_header *sysctl;
 	struct ctl_table *table;
 	struct smc_stats_cpu __percpu *stats;	/* from the first socket on */
-	struct smc_buf_spare spare;		/* free elements of all link groups */
 	struct xarray socks;			/* smc_sock.c; all sockets with a state */
 	atomic_t nr_lgrs;			/* smc_core.c; groups that are not freed */
 	spinlock_t idle_lock;			/* protects the next two fields */

@@ -113,43 +113,13 @@ int smc_wr_register(struct smc_wr *wr, struct ib_mr *mr, int access)
 	return mr->lkey ? 0 : -ENOMEM;
 }
 
-/* A pool with an account of its own. */
-struct own_pool {
-	struct smc_buf_pool pool;
-	struct smc_buf_spare spare;
-	int max;
-};
-
 static struct smc_buf_pool *new_pool(struct kunit *test, enum smc_buf_kind kind)
 {
-	struct own_pool *own;
+	struct smc_buf_pool *pool = kunit_kzalloc(test, sizeof(*pool), GFP_KERNEL);
 
-	own = kunit_kzalloc(test, sizeof(*own), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, own);
-	own->max = INT_MAX;
-	own->spare.max = &own->max;
-	smc_buf_pool_init(&own->pool, kind, &own->spare);
-	return &own->pool;
-}
-
-static void set_max_spare(struct smc_buf_pool *pool, int max)
-{
-	container_of(pool, struct own_pool, pool)->max = max;
-}
-
-/* A pool of another group of that namespace. */
-static struct smc_buf_pool *other_pool(struct kunit *test, struct smc_buf_pool *pool)
-{
-	struct smc_buf_pool *other = kunit_kzalloc(test, sizeof(*other), GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_NULL(test, other);
-	smc_buf_pool_init(other, pool->kind, pool->spare);
-	return other;
-}
-
-static long spare_of(const struct smc_buf_pool *pool)
-{
-	return atomic_long_read(&pool->spare->bytes);
+	KUNIT_ASSERT_NOT_NULL(test, pool);
+	smc_buf_pool_init(pool, kind);
+	return pool;
 }
 
 /* A region in the pool with all of its elements free. */
@@ -446,31 +416,45 @@ static void rmb_24_lost_elements_do_not_hold_an_rmb(struct kunit *test)
 	unsigned long was_idle;
 	struct smc_buf *buf;
 	LIST_HEAD(idle);
-	long was_spare;
 
 	buf = new_region_of(test, pool, 4);
 	KUNIT_ASSERT_EQ(test, smc_buf_get(pool, 16 * KIB, &lost), 0);
 	KUNIT_ASSERT_EQ(test, smc_buf_get(pool, 16 * KIB, &used), 0);
-	was_spare = spare_of(pool);
 	was_idle = pool->idle;
-	/* no connection has it any more; lost elements count towards the same bound */
+	/* no connection has it any more */
 	smc_buf_lose(pool, &lost);
-	KUNIT_EXPECT_EQ(test, spare_of(pool), was_spare + 16 * KIB);
 	KUNIT_EXPECT_EQ(test, smc_buf_take_idle(pool, 0, ULONG_MAX, &idle), 0);
 	smc_buf_put(pool, &used);
 	KUNIT_EXPECT_EQ(test, pool->idle, was_idle + 64 * KIB);
 	/* It stays for a while, as any other region. */
 	KUNIT_EXPECT_EQ(test, smc_buf_take_idle(pool, 600 * HZ, ULONG_MAX, &idle), 0);
-	KUNIT_EXPECT_EQ(test, spare_of(pool), was_spare + 32 * KIB);
 	KUNIT_EXPECT_EQ(test, smc_buf_take_idle(pool, 0, ULONG_MAX, &idle), 64 * KIB);
-	KUNIT_EXPECT_EQ(test, spare_of(pool), was_spare - 32 * KIB);
 	smc_buf_free(buf);
-	/* also where the pool is freed with its regions */
-	new_region_of(test, pool, 4);
-	KUNIT_ASSERT_EQ(test, smc_buf_get(pool, 16 * KIB, &lost), 0);
-	smc_buf_lose(pool, &lost);
 	smc_buf_pool_free(pool);
-	KUNIT_EXPECT_EQ(test, spare_of(pool), 0);
+}
+
+/* Otherwise connections that are reset one after another would fill the memory. */
+static void abrt_13_a_region_that_is_half_lost_goes_at_once(struct kunit *test)
+{
+	struct smc_buf_pool *pool = new_pool(test, SMC_BUF_RMB);
+	struct smc_buf_elem elem[3] = {};
+	struct smc_buf *buf;
+	LIST_HEAD(idle);
+	int i;
+
+	buf = new_region_of(test, pool, 4);
+	for (i = 0; i < 3; i++)
+		KUNIT_ASSERT_EQ(test, smc_buf_get(pool, 16 * KIB, &elem[i]), 0);
+	smc_buf_lose(pool, &elem[0]);
+	smc_buf_lose(pool, &elem[1]);
+	KUNIT_EXPECT_FALSE(test, pool->has_spent);
+	KUNIT_EXPECT_EQ(test, smc_buf_take_idle(pool, 600 * HZ, 0, &idle), 0);
+	smc_buf_put(pool, &elem[2]);
+	KUNIT_EXPECT_TRUE(test, pool->has_spent);
+	KUNIT_EXPECT_EQ(test, smc_buf_take_idle(pool, 600 * HZ, 0, &idle), 64 * KIB);
+	KUNIT_EXPECT_FALSE(test, pool->has_spent);
+	smc_buf_free(buf);
+	smc_buf_pool_free(pool);
 }
 
 static void a_region_not_ready_is_not_idle(struct kunit *test)
@@ -486,7 +470,7 @@ static void a_region_not_ready_is_not_idle(struct kunit *test)
 	smc_buf_pool_free(pool);
 }
 
-static void unused_elements_are_counted(struct kunit *test)
+static void idle_regions_are_counted(struct kunit *test)
 {
 	struct smc_buf_pool *pool = new_pool(test, SMC_BUF_SEND);
 	struct smc_buf_elem elem[3] = {};
@@ -495,90 +479,25 @@ static void unused_elements_are_counted(struct kunit *test)
 
 	one = new_region(test, pool, 16 * KIB, 512 * KIB);
 	two = new_region(test, pool, 16 * KIB, 512 * KIB);
-	KUNIT_EXPECT_EQ(test, spare_of(pool), 48 * KIB);
 	KUNIT_EXPECT_EQ(test, pool->idle, 48 * KIB);
 
 	KUNIT_ASSERT_EQ(test, smc_buf_get(pool, 16 * KIB, &elem[0]), 0);
 	KUNIT_ASSERT_EQ(test, smc_buf_get(pool, 16 * KIB, &elem[1]), 0);
 	KUNIT_EXPECT_PTR_EQ(test, elem[1].buf, two);
-	KUNIT_EXPECT_EQ(test, spare_of(pool), 16 * KIB);
 	KUNIT_EXPECT_EQ(test, pool->idle, 0);
 
 	smc_buf_put(pool, &elem[0]);
-	KUNIT_EXPECT_EQ(test, spare_of(pool), 32 * KIB);
 	KUNIT_EXPECT_EQ(test, pool->idle, 16 * KIB);
 	KUNIT_EXPECT_EQ(test, smc_buf_take_idle(pool, 0, ULONG_MAX, &idle), 16 * KIB);
-	KUNIT_EXPECT_EQ(test, spare_of(pool), 16 * KIB);
 	KUNIT_EXPECT_EQ(test, pool->idle, 0);
 	list_del(&one->node);
 	smc_buf_free(one);
 
 	smc_buf_put(pool, &elem[1]);
 	KUNIT_EXPECT_EQ(test, smc_buf_take_idle(pool, 0, ULONG_MAX, &idle), 32 * KIB);
-	KUNIT_EXPECT_EQ(test, spare_of(pool), 0);
 	KUNIT_EXPECT_EQ(test, pool->idle, 0);
 	smc_buf_free(two);
 	smc_buf_pool_free(pool);
-}
-
-static void a_pool_that_ends_has_nothing_unused(struct kunit *test)
-{
-	struct smc_buf_pool *pool = new_pool(test, SMC_BUF_RMB);
-	struct smc_buf_elem elem = {};
-	int i;
-
-	for (i = 0; i < 4; i++)
-		new_region(test, pool, 16 * KIB, 512 * KIB);
-	/* an element that its connection never returned */
-	KUNIT_ASSERT_EQ(test, smc_buf_get(pool, 16 * KIB, &elem), 0);
-	KUNIT_EXPECT_EQ(test, spare_of(pool), 14 * 16 * KIB);
-	smc_buf_pool_free(pool);
-	KUNIT_EXPECT_EQ(test, spare_of(pool), 0);
-}
-
-static void a_region_is_no_larger_than_may_be_unused(struct kunit *test)
-{
-	static const struct {
-		int max;
-		unsigned int want;
-		const char *why;
-	} rows[] = {
-		{ 0, 1, "nothing ahead" },
-		{ 16 * KIB - 1, 1, "less than an element ahead" },
-		{ 16 * KIB, 2, "one ahead" },
-		{ 96 * KIB, 4, "more than doubling needs" },
-		{ 0, 1, "all is used up: back to one" },
-	};
-	struct smc_buf_pool *pool = new_pool(test, SMC_BUF_RMB);
-	struct smc_buf_elem elem[16] = {};
-	unsigned int i, n = 0;
-	struct smc_buf *buf;
-
-	for (i = 0; i < ARRAY_SIZE(rows); i++) {
-		set_max_spare(pool, rows[i].max);
-		buf = new_region(test, pool, 16 * KIB, 512 * KIB);
-		KUNIT_EXPECT_EQ_MSG(test, buf->nr_elems, rows[i].want, "%s", rows[i].why);
-		while (n < ARRAY_SIZE(elem) && !smc_buf_get(pool, 16 * KIB, &elem[n]))
-			n++;
-		KUNIT_EXPECT_EQ(test, spare_of(pool), 0);
-	}
-	while (n)
-		smc_buf_put(pool, &elem[--n]);
-	smc_buf_pool_free(pool);
-}
-
-static void what_is_too_much_is_known(struct kunit *test)
-{
-	struct smc_buf_pool *pool = new_pool(test, SMC_BUF_RMB);
-
-	new_region(test, pool, 32 * KIB, 512 * KIB);
-	KUNIT_EXPECT_EQ(test, smc_buf_excess(pool->spare), 0);
-	set_max_spare(pool, 32 * KIB);
-	KUNIT_EXPECT_EQ(test, smc_buf_excess(pool->spare), 0);
-	set_max_spare(pool, 20 * KIB);
-	KUNIT_EXPECT_EQ(test, smc_buf_excess(pool->spare), 12 * KIB);
-	smc_buf_pool_free(pool);
-	KUNIT_EXPECT_EQ(test, smc_buf_excess(pool->spare), 0);
 }
 
 /* Where most connections of an old region have ended, it is not filled up again. */
@@ -607,43 +526,6 @@ static void elements_are_taken_where_the_fewest_are_free(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_buf_take_idle(pool, 0, ULONG_MAX, &idle), 4 * 16 * KIB);
 	smc_buf_free(list_first_entry(&idle, struct smc_buf, node));
 	smc_buf_pool_free(pool);
-}
-
-/* One peer has more unused than all may have; the others' connections find elements. */
-static void a_group_has_its_share_of_what_may_be_unused(struct kunit *test)
-{
-	struct smc_buf_pool *greedy = new_pool(test, SMC_BUF_RMB);
-	struct smc_buf_pool *pool = other_pool(test, greedy);
-	struct smc_buf_elem elem[2] = {};
-	struct smc_buf *buf;
-	LIST_HEAD(idle);
-
-	new_region(test, greedy, 64 * KIB, 512 * KIB);
-	new_region(test, greedy, 64 * KIB, 512 * KIB);
-	set_max_spare(greedy, 64 * KIB);
-	KUNIT_EXPECT_EQ(test, smc_buf_excess(pool->spare), 128 * KIB);
-	KUNIT_EXPECT_EQ(test, smc_buf_surplus(greedy), 128 * KIB);
-
-	buf = new_region(test, pool, 16 * KIB, 512 * KIB);
-	KUNIT_ASSERT_EQ(test, smc_buf_get(pool, 16 * KIB, &elem[0]), 0);
-	KUNIT_EXPECT_EQ(test, smc_buf_surplus(greedy), 160 * KIB);
-	buf = new_region(test, pool, 16 * KIB, 512 * KIB);
-	KUNIT_EXPECT_EQ(test, buf->nr_elems, 2);
-	KUNIT_ASSERT_EQ(test, smc_buf_get(pool, 16 * KIB, &elem[1]), 0);
-	smc_buf_put(pool, &elem[1]);
-	/* 32 KiB are its share */
-	KUNIT_EXPECT_EQ(test, smc_buf_surplus(pool), 0);
-	smc_buf_put(pool, &elem[0]);
-	KUNIT_EXPECT_EQ(test, smc_buf_surplus(pool), 16 * KIB);
-	buf = new_region(test, pool, 16 * KIB, 512 * KIB);
-	KUNIT_EXPECT_EQ(test, buf->nr_elems, 1);
-
-	/* pools without regions take no share */
-	smc_buf_pool_free(greedy);
-	KUNIT_EXPECT_EQ(test, smc_buf_surplus(pool), 0);
-	smc_buf_pool_free(pool);
-	smc_buf_pool_free(pool);
-	KUNIT_EXPECT_EQ(test, atomic_read(&pool->spare->nr_pools), 0);
 }
 
 /* Whole regions count, with free elements. */
@@ -706,7 +588,6 @@ static void a_region_that_failed_leaves_nothing(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, elem.buf);
 	KUNIT_EXPECT_EQ(test, pool->nr_regions, 1);
 	KUNIT_EXPECT_EQ(test, pool->idle, 16 * KIB);
-	KUNIT_EXPECT_EQ(test, spare_of(pool), 16 * KIB);
 	KUNIT_EXPECT_PTR_EQ(test, smc_buf_next(pool, NULL), stays);
 	KUNIT_EXPECT_NULL(test, smc_buf_next(pool, stays));
 	smc_buf_free(buf);
@@ -1037,13 +918,10 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(rmb_25_an_idle_rmb_stays_for_some_time),
 	KUNIT_CASE(abrt_13_a_lost_element_is_not_given_out_again),
 	KUNIT_CASE(rmb_24_lost_elements_do_not_hold_an_rmb),
+	KUNIT_CASE(abrt_13_a_region_that_is_half_lost_goes_at_once),
 	KUNIT_CASE(a_region_not_ready_is_not_idle),
-	KUNIT_CASE(unused_elements_are_counted),
-	KUNIT_CASE(a_pool_that_ends_has_nothing_unused),
-	KUNIT_CASE(a_region_is_no_larger_than_may_be_unused),
-	KUNIT_CASE(what_is_too_much_is_known),
+	KUNIT_CASE(idle_regions_are_counted),
 	KUNIT_CASE(elements_are_taken_where_the_fewest_are_free),
-	KUNIT_CASE(a_group_has_its_share_of_what_may_be_unused),
 	KUNIT_CASE(the_host_has_a_limit_for_all_regions),
 	KUNIT_CASE(no_more_is_taken_than_wanted),
 	KUNIT_CASE(a_region_that_failed_leaves_nothing),

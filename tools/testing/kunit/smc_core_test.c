@@ -159,7 +159,6 @@ static int core_net_init(struct net *net)
 	sn->stats = alloc_percpu(struct smc_stats_cpu);
 	sn->set.max_conns_per_lgr = SMC_NEGO_MAX_CONNS;
 	sn->set.max_lgrs_per_peer = CORE_HELD;
-	sn->set.spare_mem = INT_MAX;
 	return sn->stats ? smc_net_init(net) : -ENOMEM;
 }
 

@@ -265,7 +265,7 @@ static int eng_net_init(struct net *net)
 	sn->stats = alloc_percpu(struct smc_stats_cpu);
 	set->max_conns_per_lgr = SMC_NEGO_MAX_CONNS;
 	set->max_links = 2;
-	set->spare_mem = INT_MAX;
+	set->rmb_idle_ms = 3600 * MSEC_PER_SEC;
 	set->lgr_idle_ms = 3600000;
 	set->llc.confirm_link = 60000;
 	set->llc.first_reply = 60000;
@@ -1164,15 +1164,11 @@ static struct smc_buf *eng_leaving(struct smc_link_group *lgr)
 	return buf;
 }
 
-/* Release all idle regions. */
+/* As the shrinker does for all idle regions. */
 static void eng_reclaim(struct smc_link_group *lgr)
 {
-	struct smc_settings *set = llc_settings(lgr);
-	int usual = set->spare_mem;
-
-	WRITE_ONCE(set->spare_mem, 0);
-	smc_pool_trim(lgr);
-	WRITE_ONCE(set->spare_mem, usual);
+	atomic_long_set(&lgr->llc.sweep_want, INT_MAX);
+	smc_core_queue_patient(lgr, &lgr->llc.sweep_work);
 }
 
 /* A region stays until the peer can be notified, and is announced as soon as it can be. */

@@ -24,7 +24,7 @@ REFUSED = {"smcr_buf_type": (-1, 3), "smcr_testlink_time": (-1,),
 # default, least and greatest value
 LOWERED = {"smcr_max_send_wr": (64, 2, 2048), "smcr_max_recv_wr": (256, 2, 2048),
            "wmem": (262144, 16384, (1 << 30) - 1), "rmem": (262144, 16384, (1 << 30) - 1),
-           "spare_mem": (32 << 20, 0, (1 << 30) - 1), "max_idle_lgrs": (256, 0, 65535)}
+           "max_idle_lgrs": (256, 0, 65535)}
 
 
 def lower_only(h):

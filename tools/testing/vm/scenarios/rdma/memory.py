@@ -286,16 +286,13 @@ def all_back(t, what, asks=False):
         t.wait(lambda vm=vm: not t.memory_regions(vm), f"{vm.name}: all regions back, {what}", 30)
 
 
-def bounded(t, n):
-    """With no room for unused rings a region goes with its last connection."""
+def timed(t, n):
+    """An idle region goes after a while, also while others come and go."""
     for vm in (t.a, t.b):
         # each connection waits for regions, of which one is added or dropped at a time
-        t.set(vm, spare_mem=0, clc_timeout_ms=60000)
-    all_back(t, "first", True)
+        t.set(vm, rmb_idle_ms=200, clc_timeout_ms=60000)
+    all_back(t, "first")
     halves = opened(t, 5303, n)
-    for vm in (t.a, t.b):
-        # one element each: none was bought ahead
-        t.equal(t.memory_regions(vm), 2 * n, f"{vm.name}: regions")
     closed(t, *halves)
     left(t, *halves)
     all_back(t, "after all at once")
@@ -303,8 +300,23 @@ def bounded(t, n):
     t.both(serve, churn, port=5305, sargs=dict(count=threads * rounds),
            cargs=dict(threads=threads, rounds=rounds))
     all_back(t, "after some came while others went")
-    t.restore("spare_mem")
+    for vm in (t.a, t.b):
+        t.set(vm, rmb_idle_ms=3600000)
     t.restore("clc_timeout_ms")
+
+
+def kept(t, n):
+    """One connection after another, and a burst after another, find the regions of the last."""
+    all_back(t, "before what is kept", True)
+    for port in (5321, 5322):
+        halves = opened(t, port, n)
+        closed(t, *halves)
+        left(t, *halves)
+        if port == 5321:
+            made = [t.stat(vm, "rmb_new") + t.stat(vm, "sndbuf_new") for vm in (t.a, t.b)]
+    t.both(serve, churn, port=5323, sargs=dict(count=8), cargs=dict(threads=1, rounds=8))
+    t.equal([t.stat(vm, "rmb_new") + t.stat(vm, "sndbuf_new") for vm in (t.a, t.b)], made,
+            "regions made by later connections")
 
 
 def accepted(t, n):
@@ -588,8 +600,8 @@ def run(t):
         for name in ("bench", "front", "small", "tight"):
             cgroup(vm, name)
         t.set(vm, rmb_idle_ms=3600000, rmem=RINGS // 2, wmem=RINGS // 2)
-    for part in (reserved, charged, given_back, whole_regions, held_by_few, charged_first, bounded,
-                 accepted, reset_before_accept, at_the_limit_of_a_listener, above_the_mark):
+    for part in (reserved, charged, given_back, whole_regions, held_by_few, charged_first, timed,
+                 kept, accepted, reset_before_accept, at_the_limit_of_a_listener, above_the_mark):
         t.step(part.__name__)
         part(t, n)
     # the application's sizes: others would fit the group
