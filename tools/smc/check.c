@@ -42,7 +42,7 @@ static const struct {
 	{ SMC_CLC_DECL_IPSEC, "see `ip xfrm policy`: RDMA would bypass it" },
 	{ SMC_CLC_DECL_POLICY, "`smc policy` shows the rules" },
 	{ SMC_CLC_DECL_DRAIN, "smc drain --undo" },
-	{ SMC_CLC_DECL_LGRLIMIT, "`smc groups`; net.smc.max_lgrs_per_peer, net.smc.max_lgrs" },
+	{ SMC_CLC_DECL_LGRLIMIT, "`smc groups`; net.smc.max_lgrs_per_peer" },
 	{ SMC_CLC_DECL_MEM, "free memory; `rdma resource`" },
 	{ SMC_CLC_DECL_ERR_REGBUF, "`rdma resource`; smaller net.smc.wmem and net.smc.rmem" },
 	{ SMC_CLC_DECL_SYNCERR, "nothing: the next connection repairs it" },

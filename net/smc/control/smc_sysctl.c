@@ -9,7 +9,6 @@
 #include "smc_compat.h"
 #include "rdma/smc_mem.h"
 #include "rdma/smc_net.h"
-#include "group/smc_core.h"
 #include "control/smc_sysctl.h"
 
 struct smc_sysctl_row {
@@ -39,8 +38,8 @@ static bool test_timers;
 module_param(test_timers, bool, 0444);
 MODULE_PARM_DESC(test_timers, "net.smc has the timeouts that tests change");
 
-/* Three entries are not of this form; two of them exist in the first namespace only. */
-#define SMC_SYSCTL_NR	(ARRAY_SIZE(smc_sysctl_rows) + 3)
+/* Two entries are not of this form; one of them exists in the first namespace only. */
+#define SMC_SYSCTL_NR	(ARRAY_SIZE(smc_sysctl_rows) + 2)
 
 /* As the table says: a smaller range for the owner of the namespace. */
 static int smc_sysctl_set(SMC_CTL_TABLE *table, int write, void *buffer, size_t *lenp,
@@ -94,13 +93,6 @@ static unsigned int smc_sysctl_fill(struct net *net, struct ctl_table *table,
 		file->maxlen = sizeof(smc_mem_limits);
 		file->mode = 0644;
 		file->proc_handler = proc_doulongvec_minmax;
-		file++;
-		file->procname = "max_lgrs";
-		file->data = &smc_lgr_max;
-		file->maxlen = sizeof(smc_lgr_max);
-		file->mode = 0644;
-		file->proc_handler = proc_dointvec_minmax;
-		file->extra1 = SYSCTL_ZERO;
 		file++;
 	}
 	return file - table;

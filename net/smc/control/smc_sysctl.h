@@ -63,8 +63,7 @@ static inline int smc_sysctl_own_max(enum smc_sysctl_owner owner, int initial, i
 	X("immediate_data", immediate_data, 1, 0, 1, ANY)		\
 	X("smcr_buf_type", buf_type, 1, 0, 2, ANY)			\
 	X("smcr_max_send_wr", max_send_wr, 64, 2, SMC_DEPTH_MAX, LESS)	\
-	X("smcr_max_recv_wr", max_recv_wr, 256, 2, SMC_DEPTH_MAX, LESS)	\
-	X("max_idle_lgrs", max_idle_lgrs, 256, 0, SMC_LGRS_MAX, LESS)
+	X("smcr_max_recv_wr", max_recv_wr, 256, 2, SMC_DEPTH_MAX, LESS)
 
 /*
  * What only tests change: visible with the module parameter test_timers. A slow test machine

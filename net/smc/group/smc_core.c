@@ -60,11 +60,9 @@ static struct workqueue_struct *smc_patient_wq;
 /* Groups by namespace and address of the peer, under the lock of smc_lgrs */
 static DEFINE_HASHTABLE(smc_lgr_peers, 10);
 
-/* By default one group for so much memory of the host, but not fewer than SMC_LGR_MAX_LEAST */
-#define SMC_LGR_MEMORY_SHIFT	21
-#define SMC_LGR_MAX_LEAST	256
-
-int smc_lgr_max;
+/* Active groups without connections, the oldest first */
+static DEFINE_SPINLOCK(smc_idle_lock);
+static LIST_HEAD(smc_idle_lgrs);
 
 /* What a group counts in the limit of the host, without regions and links */
 #define SMC_LGR_BYTES	(sizeof(struct smc_link_group) + sizeof(struct smc_rtokens))
@@ -78,36 +76,20 @@ static unsigned long lgr_index(u64 serial)
 
 static void lgr_set_idle(struct smc_link_group *lgr)
 {
-	struct smc_pernet *sn = smc_net(lgr->key.net);
-
 	lockdep_assert_held(&lgr->state_lock);
-	guard(spinlock_bh)(&sn->idle_lock);
-	list_add_tail(&lgr->idle_node, &sn->idle_lgrs);
-	sn->nr_idle_lgrs++;
-}
-
-/* Expects the lock of the idle groups held. */
-static void lgr_leave_idle(struct smc_link_group *lgr)
-{
-	struct smc_pernet *sn = smc_net(lgr->key.net);
-
-	lockdep_assert_held(&sn->idle_lock);
-	if (list_empty(&lgr->idle_node))
-		return;
-	/* pairs with list_empty_careful() in lgr_set_busy(): publishes the caller's reference */
-	list_del_init_careful(&lgr->idle_node);
-	sn->nr_idle_lgrs--;
+	guard(spinlock_bh)(&smc_idle_lock);
+	list_add_tail(&lgr->idle_node, &smc_idle_lgrs);
 }
 
 /* It has a connection, or gets none any more. */
 static void lgr_set_busy(struct smc_link_group *lgr)
 {
 	lockdep_assert_held(&lgr->state_lock);
-	/* only smc_lgr_surplus() changes it meanwhile, in the same direction */
+	/* only smc_lgr_pop_idle() changes it meanwhile, in the same direction */
 	if (list_empty_careful(&lgr->idle_node))
 		return;
-	guard(spinlock_bh)(&smc_net(lgr->key.net)->idle_lock);
-	lgr_leave_idle(lgr);
+	guard(spinlock_bh)(&smc_idle_lock);
+	list_del_init(&lgr->idle_node);
 }
 
 /* The only place where the state of a group changes. */
@@ -516,25 +498,22 @@ static u32 lgr_peer_hash(const struct smc_lgr_key *key)
 	return __ipv6_addr_jhash(&key->peer_addr, smc_lgr_seed ^ net_hash_mix(key->net));
 }
 
-/*
- * Count the groups that a peer keeps busy; net.smc.max_idle_lgrs limits the others. One that has
- * ended counts until it is freed: unread data may keep it.
- */
-static unsigned int lgr_nr_busy(const struct smc_lgr_key *key)
+static bool lgr_is_with(const struct smc_link_group *lgr, const struct smc_lgr_key *key)
+{
+	return net_eq(lgr->key.net, key->net) &&
+	       ipv6_addr_equal(&lgr->key.peer_addr, &key->peer_addr);
+}
+
+/* Count the groups with a peer. One that has ended counts until it is freed. */
+static unsigned int lgr_nr_with(const struct smc_lgr_key *key)
 {
 	struct smc_link_group *lgr;
 	unsigned int nr = 0;
 
 	lockdep_assert_held(&smc_lgrs.xa_lock);
 	hash_for_each_possible(smc_lgr_peers, lgr, peer_node, lgr_peer_hash(key))
-		nr += net_eq(lgr->key.net, key->net) && list_empty_careful(&lgr->idle_node) &&
-		      ipv6_addr_equal(&lgr->key.peer_addr, &key->peer_addr);
+		nr += lgr_is_with(lgr, key);
 	return nr;
-}
-
-static bool lgr_host_is_full(void)
-{
-	return atomic_read(&smc_lgr_count) >= READ_ONCE(smc_lgr_max);
 }
 
 /*
@@ -548,8 +527,7 @@ static bool lgr_enlist(struct smc_link_group *lgr)
 	struct smc_pernet *sn = smc_net(lgr->key.net);
 
 	lockdep_assert_held(&smc_lgrs.xa_lock);
-	if (lgr_host_is_full() ||
-	    lgr_nr_busy(&lgr->key) >= READ_ONCE(sn->set.max_lgrs_per_peer))
+	if (lgr_nr_with(&lgr->key) >= READ_ONCE(sn->set.max_lgrs_per_peer))
 		return false;
 	atomic_inc(&sn->nr_lgrs);
 	atomic_inc(&smc_lgr_count);
@@ -594,8 +572,8 @@ static struct smc_link_group *lgr_find_or_enlist(struct lgr_search *s,
  * Context: Process context, may sleep, but does not wait for a peer. Expects no lock held.
  * Return: the group, with a reservation that includes a reference, for smc_conn_join() or
  *	   smc_lgr_unreserve(); ERR_PTR(-EAGAIN) to retry once @forming leaves FORMING (wait on its
- *	   waitq); ERR_PTR(-ENOMEM); ERR_PTR(-EDQUOT) with net.smc.max_lgrs groups on this host, or
- *	   net.smc.max_lgrs_per_peer busy ones with this address.
+ *	   waitq); ERR_PTR(-ENOMEM), also at the limit of the host; ERR_PTR(-EDQUOT) with
+ *	   net.smc.max_lgrs_per_peer groups with this address.
  */
 struct smc_link_group *smc_lgr_reserve(const struct smc_lgr_key *key,
 				       const struct smc_ib_end *end, bool *is_first,
@@ -789,60 +767,31 @@ bool smc_lgr_unreserve(struct smc_link_group *lgr)
 	return is_idle;
 }
 
-/* The group that is idle for longest leaves the list of its namespace. It has a reference more. */
-static struct smc_link_group *lgr_pop_idle(struct smc_pernet *sn)
+/**
+ * smc_lgr_pop_idle() - get the group that is idle for longest, to end it
+ * @key: its namespace and the peer's address count; NULL for any group
+ *
+ * An idle group costs a queue pair, receives and tables for net.smc.lgr_idle_ms, and a client can
+ * cause many by changing its peer ID. LGT-02.
+ *
+ * Context: Any context but hard interrupt.
+ * Return: the group with a reference, no longer in the list; NULL if there is none.
+ */
+struct smc_link_group *smc_lgr_pop_idle(const struct smc_lgr_key *key)
 {
 	struct smc_link_group *lgr;
 
-	lockdep_assert_held(&sn->idle_lock);
-	lgr = list_first_entry_or_null(&sn->idle_lgrs, struct smc_link_group, idle_node);
-	if (!lgr)
-		return NULL;
-	/* it leaves the list before its state moves, and so has the reference for being up */
-	refcount_inc(&lgr->refs);
-	lgr_leave_idle(lgr);
-	return lgr;
-}
-
-/* The oldest idle group of any namespace */
-static struct smc_link_group *lgr_take_any_idle(void)
-{
-	struct smc_link_group *lgr = NULL;
-	struct smc_pernet *sn;
-
-	while ((lgr = smc_lgr_next(NULL, lgr, 0))) {
-		sn = smc_net(lgr->key.net);
-		guard(spinlock_bh)(&sn->idle_lock);
-		if (list_empty(&lgr->idle_node))
+	guard(spinlock_bh)(&smc_idle_lock);
+	list_for_each_entry(lgr, &smc_idle_lgrs, idle_node) {
+		if (key && !lgr_is_with(lgr, key))
 			continue;
-		lgr_leave_idle(lgr);
+		/* leaves the list before its state moves, and so has the reference for being up */
+		refcount_inc(&lgr->refs);
+		/* pairs with list_empty_careful() in lgr_set_busy(): publishes the reference */
+		list_del_init_careful(&lgr->idle_node);
 		return lgr;
 	}
 	return NULL;
-}
-
-/**
- * smc_lgr_surplus() - get an idle group above net.smc.max_idle_lgrs or net.smc.max_lgrs
- * @net: whose groups
- *
- * An idle group costs a queue pair, receives and tables for net.smc.lgr_idle_ms, and a client can
- * cause many by changing its peer ID. The group that is idle for longest is no longer counted; the
- * caller ends it. If the host has as many groups as it may, that may be one of another namespace.
- * LGT-02.
- *
- * Context: Process context, may sleep.
- * Return: the group with a reference; NULL if the limit is not exceeded.
- */
-struct smc_link_group *smc_lgr_surplus(const struct net *net)
-{
-	struct smc_pernet *sn = smc_net(net);
-	struct smc_link_group *lgr = NULL;
-	bool is_full = lgr_host_is_full();
-
-	scoped_guard(spinlock_bh, &sn->idle_lock)
-		if (is_full || sn->nr_idle_lgrs > READ_ONCE(sn->set.max_idle_lgrs))
-			lgr = lgr_pop_idle(sn);
-	return lgr || !is_full ? lgr : lgr_take_any_idle();
 }
 
 /**
@@ -1252,16 +1201,13 @@ void smc_lgr_commit_dialect(struct smc_link_group *lgr, enum smc_dialect dialect
 }
 
 /**
- * smc_core_init() - create the work queues for link groups and set the host's limit
+ * smc_core_init() - create the work queues for link groups
  *
  * Context: Process context, module load.
  * Return: 0 or -ENOMEM.
  */
 int smc_core_init(void)
 {
-	unsigned long most = nr_free_buffer_pages() >> (SMC_LGR_MEMORY_SHIFT - PAGE_SHIFT);
-
-	smc_lgr_max = clamp(most, SMC_LGR_MAX_LEAST, INT_MAX);
 	smc_lgr_seed = get_random_u32();
 	atomic64_set(&smc_lgr_last_serial, get_random_u32() & ~(SMC_LGR_ID_STEP - 1));
 	/* Unbound: taking one group down must not wait for another. */

@@ -129,8 +129,8 @@ struct smc_lgr_key {
  * struct smc_link_group - all links between two peers with one role
  * @node: in the hash of groups, until the group is freed
  * @peer_node: in the table of groups by namespace and address of the peer, as long as @node
- * @idle_node: in its namespace's list of idle groups while it is active without connections; under
- *	       the lock of that list, put in under @state_lock as well
+ * @idle_node: in the list of idle groups while it is active without connections; under the lock of
+ *	       that list, put in under @state_lock as well
  * @refs: one for being up, dropped when the end begins; one per reservation or connection, send
  *	  ring in flight, work item and handshake
  * @key: what it was formed for, const after init
@@ -226,9 +226,6 @@ struct smc_link_group {
 	struct work_struct free_work;
 };
 
-/* Of the host: net.smc.max_lgrs. */
-extern int smc_lgr_max;
-
 int smc_core_init(void);
 void smc_core_exit(void);
 void smc_core_queue(struct smc_link_group *lgr, struct work_struct *work);
@@ -246,7 +243,7 @@ struct smc_link_group *smc_lgr_find_link(const struct smc_lgr_key *key,
 					 const struct smc_ib_peer *peer);
 bool smc_lgr_unreserve(struct smc_link_group *lgr);
 bool smc_lgr_retire(struct smc_link_group *lgr);
-struct smc_link_group *smc_lgr_surplus(const struct net *net);
+struct smc_link_group *smc_lgr_pop_idle(const struct smc_lgr_key *key);
 void smc_lgr_shut(struct smc_link_group *lgr);
 struct smc_link_group *smc_lgr_get(struct smc_link_group *lgr);
 void smc_lgr_put(struct smc_link_group *lgr);

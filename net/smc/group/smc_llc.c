@@ -1193,31 +1193,10 @@ void smc_llc_await_end(bool is_for_all)
 }
 
 /**
- * smc_llc_end_surplus() - end the longest idle group if there are too many groups
- * @net: namespace of the caller
- *
- * RFC 7609 3.5.4; LGT-02.
- *
- * Context: Process context, may sleep.
- */
-void smc_llc_end_surplus(const struct net *net)
-{
-	struct smc_link_group *surplus = smc_lgr_surplus(net);
-
-	if (!surplus)
-		return;
-	WRITE_ONCE(surplus->llc.is_surplus, true);
-	smc_llc_queue_work(surplus);
-	smc_lgr_put(surplus);
-}
-
-/**
  * smc_llc_arm_idle() - start the idle time of a group whose last connection left
  * @lgr: the group
  *
- * The group ends unless a connection joins in time. If too many groups are idle, the one
- * idle for longest ends now, even if it has not called this yet. RFC 7609 3.5.4; LGT-01,
- * LGT-02, TMR-10.
+ * The group ends unless a connection joins in time. RFC 7609 3.5.4; LGT-01, LGT-02, TMR-10.
  *
  * Context: Process context.
  */
@@ -1232,7 +1211,6 @@ void smc_llc_arm_idle(struct smc_link_group *lgr)
 	/* otherwise the worker runs in time: a group may fall idle with each connection */
 	if (READ_ONCE(lgr->llc.armed_at) > idle_at)
 		smc_llc_queue_work(lgr);
-	smc_llc_end_surplus(lgr->key.net);
 }
 
 /* A mask, not events: unauthenticated packets or many keepalive timers must not fill the ring. */

@@ -25,7 +25,6 @@ void smc_llc_give_up_link(struct smc_link_group *lgr, u8 index);
 void smc_llc_end_group(struct smc_link_group *lgr, u32 reason, bool is_orderly);
 void smc_llc_end_all(struct net *net);
 void smc_llc_await_end(bool is_for_all);
-void smc_llc_end_surplus(const struct net *net);
 void smc_llc_arm_idle(struct smc_link_group *lgr);
 void smc_llc_probe_link(struct smc_link *link);
 void smc_llc_probe_group(struct smc_link_group *lgr);

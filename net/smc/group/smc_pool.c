@@ -600,8 +600,6 @@ static unsigned int pool_max_elems(u32 elem_size)
 	return max_t(u64, div_u64((u64)pages << PAGE_SHIFT, elem_size), 1);
 }
 
-static void pool_make_room(unsigned long bytes);
-
 /* Takes @buf: maps it, and registers it if the group is up. Returns it, or an ERR_PTR. */
 static struct smc_buf *pool_try_region(struct smc_link_group *lgr, struct smc_buf_pool *pool,
 				       struct smc_buf *buf, bool is_up, struct smc_buf_elem *elem)
@@ -638,7 +636,7 @@ static struct smc_buf *pool_new_region(struct smc_link_group *lgr, struct smc_bu
 		buf = smc_buf_alloc(pool, size, READ_ONCE(lgr->max_pages), max_elems);
 		if (IS_ERR(buf)) {
 			if (PTR_ERR(buf) == -ENOMEM)
-				pool_make_room(size);
+				smc_pool_make_room(size);
 			break;
 		}
 		max_elems = buf->nr_elems / 2;
@@ -655,8 +653,8 @@ static struct smc_buf *pool_new_region(struct smc_link_group *lgr, struct smc_bu
  * @is_up: the group is up: the region is registered and, if it is an RMB, announced
  * @elem: filled on success with the first element
  *
- * At the limit of the host idle regions of all groups go, for later calls. What an RNIC cannot map
- * or register is tried again with half the elements.
+ * At the limit of the host memory is given back for later calls, smc_pool_make_room(). What an RNIC
+ * cannot map or register is tried again with half the elements.
  *
  * Context: Process context, sleeps; for an RMB of a group that is up, until the peer has answered.
  *	    Expects no lock held. Takes lgr->lock.
@@ -911,11 +909,41 @@ static void shrink_reclaim(struct smc_link_group *lgr, void *arg)
 	*left -= llc_reclaim(lgr, *left);
 }
 
-/* At the limit of a control group nobody else has to give. */
-static void pool_make_room(unsigned long bytes)
+/**
+ * smc_pool_end_idle() - end the group that is idle for longest
+ * @key: its namespace and the peer's address count; NULL for any group
+ *
+ * RFC 7609 3.5.4; LGT-02.
+ *
+ * Context: Any context but hard interrupt.
+ */
+void smc_pool_end_idle(const struct smc_lgr_key *key)
 {
-	if (!smc_mem_has_room(bytes))
-		smc_lgr_for_each(NULL, shrink_reclaim, &bytes);
+	struct smc_link_group *lgr = smc_lgr_pop_idle(key);
+
+	if (!lgr)
+		return;
+	WRITE_ONCE(lgr->llc.is_surplus, true);
+	smc_llc_queue_work(lgr);
+	smc_lgr_put(lgr);
+}
+
+/**
+ * smc_pool_make_room() - have memory given back at the limit of the host, for later calls
+ * @bytes: how much
+ *
+ * Idle regions of all groups go, and if there are too few, the group that is idle for longest. At
+ * the limit of a control group nobody else has to give.
+ *
+ * Context: Process context, may sleep.
+ */
+void smc_pool_make_room(unsigned long bytes)
+{
+	if (smc_mem_has_room(bytes))
+		return;
+	smc_lgr_for_each(NULL, shrink_reclaim, &bytes);
+	if (bytes)
+		smc_pool_end_idle(NULL);
 }
 
 static unsigned long shrink_scan(struct shrinker *shrinker, struct shrink_control *sc)

@@ -11,8 +11,10 @@ int smc_pool_grow(struct smc_link_group *lgr, struct smc_buf_pool *pool, u32 siz
 		  struct smc_buf_elem *elem);
 void smc_pool_end_grow(struct smc_link_group *lgr);
 
-/* idle regions */
+/* idle regions and groups */
 void smc_pool_trim(struct smc_link_group *lgr);
+void smc_pool_end_idle(const struct smc_lgr_key *key);
+void smc_pool_make_room(unsigned long bytes);
 int smc_pool_init(void);
 void smc_pool_exit(void);
 

@@ -20,9 +20,7 @@ int smc_net_init(struct net *net)
 {
 	struct smc_pernet *sn = smc_net(net);
 
-	spin_lock_init(&sn->idle_lock);
 	mutex_init(&sn->change_lock);
-	INIT_LIST_HEAD(&sn->idle_lgrs);
 	xa_init_flags(&sn->socks, XA_FLAGS_ALLOC | XA_FLAGS_LOCK_BH | XA_FLAGS_ACCOUNT);
 	return 0;
 }

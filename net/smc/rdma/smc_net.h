@@ -139,7 +139,7 @@ struct smc_settings {
 	int same_host;			/* same-host connections use an RNIC's loopback */
 	int limit_smc_hs;		/* new listeners skip SMC handshakes under pressure */
 	int max_conns_per_lgr;		/* connections of a link group; version 2.1: 16 or more */
-	int max_lgrs_per_peer;		/* limit of busy link groups with one address */
+	int max_lgrs_per_peer;		/* limit of link groups with one address */
 	int max_links;			/* links of a link group, MAXL-02; version 2.1: up to 2 */
 	int buf_type;			/* no effect: files of deployed hosts set it */
 	int max_send_wr;		/* messages in flight on a new link, 4 at least */
@@ -147,7 +147,6 @@ struct smc_settings {
 	int testlink_time;		/* seconds of idle link before TEST LINK, 0 never */
 	int clc_timeout_ms;		/* time limit of one CLC message, TMR-01 */
 	int lgr_idle_ms;		/* lifetime of an empty link group, TMR-10 */
-	int max_idle_lgrs;		/* limit of empty link groups; beyond it the oldest ends */
 	int close_timeout_ms;		/* limit of the peer's close or abort, TMR-16, TMR-17 */
 	int close_pending_ms;		/* time without progress of a close's data, CLOSE-08 */
 	int peer_memory_ms;		/* time of immediate TCP fallback after a failed path */
@@ -171,9 +170,6 @@ struct smc_pernet {
 	struct smc_stats_cpu __percpu *stats;	/* from the first socket on */
 	struct xarray socks;			/* smc_sock.c; all sockets with a state */
 	atomic_t nr_lgrs;			/* smc_core.c; groups that are not freed */
-	spinlock_t idle_lock;			/* protects the next two fields */
-	struct list_head idle_lgrs;		/* groups without connections, the oldest first */
-	int nr_idle_lgrs;
 	bool is_ending;				/* its groups end */
 	struct mutex change_lock;		/* serialises changes of option, pnet and policy */
 	struct smc_option_net *option;		/* smc_option.c; allocated on first use */

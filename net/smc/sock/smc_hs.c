@@ -504,12 +504,17 @@ static bool hs_watched_failed(const struct smc_hs *hs)
 	       (lgr->fail_decline != SMC_DECLINE_NONE || lgr->fail_is_path);
 }
 
-/* No group was formed; with too many of them an idle one ends, for later connections. */
-static enum smc_hs_outcome hs_no_group(struct smc_hs *hs, long rc)
+/* About what a group with two links counts in the limit of the host. */
+#define HS_GROUP_BYTES	SZ_1M
+
+/* No group was formed; at a limit an idle one ends, for later connections. */
+static enum smc_hs_outcome hs_no_group(struct smc_hs *hs, const struct smc_lgr_key *key, long rc)
 {
-	if (rc != -EDQUOT)
+	if (rc != -EDQUOT) {
+		smc_pool_make_room(HS_GROUP_BYTES);
 		return smc_hs_decline(hs, SMC_DECLINE_MEM);
-	smc_llc_end_surplus(hs->net);
+	}
+	smc_pool_end_idle(key);
 	return smc_hs_decline(hs, SMC_DECLINE_LGRLIMIT);
 }
 
@@ -531,7 +536,7 @@ static enum smc_hs_outcome hs_get_link(struct smc_hs *hs)
 	hs->lgr->memcg = smc_compat_memcg_hold(hs->memcg);
 	link = smc_link_create(hs->lgr, &hs->end);
 	if (IS_ERR(link))
-		return smc_hs_decline(hs, SMC_DECLINE_MEM);
+		return hs_no_group(hs, NULL, PTR_ERR(link));
 	hs->link = link;
 	if (hs->role == SMC_ROLE_SERVER)
 		smc_child_count(hs->smc, sizeof(*hs->lgr) + sizeof(*hs->lgr->rtokens) +
@@ -827,7 +832,7 @@ static enum smc_hs_outcome hs_server_group(struct smc_hs *hs)
 			return out;
 	}
 	if (IS_ERR(lgr))
-		return hs_no_group(hs, PTR_ERR(lgr));
+		return hs_no_group(hs, &key, PTR_ERR(lgr));
 	hs->lgr = lgr;
 	return SMC_HS_GO_ON;
 }
@@ -995,7 +1000,7 @@ static enum smc_hs_outcome hs_client_form(struct smc_hs *hs)
 	}
 	lgr = smc_lgr_form(&key);
 	if (IS_ERR(lgr))
-		return hs_no_group(hs, PTR_ERR(lgr));
+		return hs_no_group(hs, &key, PTR_ERR(lgr));
 	hs->lgr = lgr;
 	hs->is_first = true;
 	if (hs->params.is_routed)

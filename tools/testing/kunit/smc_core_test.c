@@ -9,6 +9,7 @@
 #include "../../../net/smc/rdma/smc_buf.h"
 #include "../../../net/smc/rdma/smc_wr_mem.h"
 #include "../../../net/smc/rdma/smc_mem.h"
+#include "../../../net/smc/group/smc_llc_msg.h"
 
 static int core_map(struct smc_buf *buf, struct smc_wr *wr, unsigned int link);
 static void core_unmap(struct smc_buf *buf, struct smc_wr *wr, unsigned int link);
@@ -25,6 +26,9 @@ static void core_unmap(struct smc_buf *buf, struct smc_wr *wr, unsigned int link
 /* What a link costs, on whatever device. */
 #define CORE_LINK_BYTES	(300 << 10)
 #define smc_wr_mem_cost(...)	CORE_LINK_BYTES
+
+/* Groups have no engine. */
+#define smc_llc_queue_work(lgr)	((void)(lgr))
 
 /* The RNICs of the host: core_dev[], or none */
 static struct smc_ib_dev *core_next_dev(struct smc_ib_dev *prev);
@@ -796,55 +800,51 @@ static void lid_03_a_link_never_connected_can_be_given_up(struct kunit *test)
 /* A peer can have any number of them, each under another peer ID. */
 static void lgt_02_of_too_many_empty_groups_the_oldest_end(struct kunit *test)
 {
-	struct smc_pernet *net = smc_net(&init_net);
 	struct core_lab *lab = test->priv;
 	struct smc_link_group *lgr[3];
 	struct smc_lgr_key key;
 	bool is_first;
 	int i;
 
-	net->set.max_idle_lgrs = 1;
 	for (i = 0; i < ARRAY_SIZE(lgr); i++) {
 		key = core_key(SMC_ROLE_SERVER);
 		key.peer_id[7] = 0x40 + i;
+		/* the last one is of another address */
+		key.peer_addr.s6_addr[15] += i == 2;
 		lgr[i] = core_server_up_for(test, &key)->lgr;
 	}
-	lab->held[0] = lgr[2];
-	lab->nr_held = 1;
-	for (i = 0; i < 2; i++) {
-		KUNIT_EXPECT_NULL(test, smc_lgr_surplus(&init_net));
+	lab->nr_held = 0;
+	KUNIT_EXPECT_NULL(test, smc_lgr_pop_idle(NULL));
+	KUNIT_EXPECT_TRUE(test, smc_lgr_unreserve(lgr[2]));
+	for (i = 0; i < 2; i++)
 		KUNIT_EXPECT_TRUE(test, smc_lgr_unreserve(lgr[i]));
-	}
-	KUNIT_EXPECT_EQ(test, net->nr_idle_lgrs, 2);
 
 	/* a group with a connection again is not the oldest idle one any more */
+	key = core_key(SMC_ROLE_SERVER);
 	key.peer_id[7] = 0x40;
 	KUNIT_EXPECT_PTR_EQ(test, core_reserve(test, &key, &core_end, &is_first), lgr[0]);
-	KUNIT_EXPECT_NULL(test, smc_lgr_surplus(&init_net));
-	lab->nr_held--;
+	lab->nr_held = 0;
 	KUNIT_EXPECT_TRUE(test, smc_lgr_unreserve(lgr[0]));
-	KUNIT_EXPECT_PTR_EQ(test, smc_lgr_surplus(&init_net), lgr[1]);
+	KUNIT_EXPECT_PTR_EQ(test, smc_lgr_pop_idle(&key), lgr[1]);
 	smc_lgr_put(lgr[1]);
-	/* it was returned once already, and does not count */
-	KUNIT_EXPECT_NULL(test, smc_lgr_surplus(&init_net));
-	KUNIT_EXPECT_EQ(test, net->nr_idle_lgrs, 1);
-	/* nor does a group that ends */
+	KUNIT_EXPECT_PTR_EQ(test, smc_lgr_pop_idle(NULL), lgr[2]);
+	smc_lgr_put(lgr[2]);
+	/* a group that ends is not idle */
 	smc_lgr_shut(lgr[0]);
-	KUNIT_EXPECT_EQ(test, net->nr_idle_lgrs, 0);
+	KUNIT_EXPECT_NULL(test, smc_lgr_pop_idle(NULL));
 }
 
-/* Many addresses may have groups; a group without connections has a limit of its own. */
-static void a_peer_has_a_limited_number_of_busy_groups(struct kunit *test)
+/* Idle or not: a peer chooses its IDs, and leaves connections when it likes. */
+static void a_peer_has_a_limited_number_of_groups(struct kunit *test)
 {
 	struct smc_pernet *net = smc_net(&init_net);
-	struct smc_link_group *forming, *lgr;
+	struct smc_link_group *forming, *lgr, *idle;
 	struct core_lab *lab = test->priv;
 	struct smc_lgr_key key;
 	bool is_first;
 	int i;
 
 	net->set.max_lgrs_per_peer = 3;
-	net->set.max_idle_lgrs = 1;
 	for (i = 0; i < 3; i++) {
 		key = core_key(i ? SMC_ROLE_SERVER : SMC_ROLE_CLIENT);
 		key.peer_id[7] = 0x40 + i;
@@ -866,42 +866,38 @@ static void a_peer_has_a_limited_number_of_busy_groups(struct kunit *test)
 	key.peer_addr.s6_addr[15] = 2;
 	key.peer_id[7] = 0x50;
 	core_hold(test, smc_lgr_form(&key));
-	/* a group without connections makes room */
-	KUNIT_EXPECT_TRUE(test, smc_lgr_unreserve(lab->held[0]));
+	/* a group without connections makes room once it is gone */
+	idle = lab->held[0];
+	KUNIT_EXPECT_TRUE(test, smc_lgr_unreserve(idle));
 	lab->held[0] = lab->held[--lab->nr_held];
 	key = core_key(SMC_ROLE_CLIENT);
+	KUNIT_EXPECT_EQ(test, PTR_ERR(smc_lgr_form(&key)), -EDQUOT);
+	KUNIT_ASSERT_PTR_EQ(test, smc_lgr_pop_idle(&key), idle);
+	smc_lgr_put(idle);
+	smc_lgr_terminate(idle, "surplus");
+	KUNIT_EXPECT_TRUE(test, wait_event_timeout(smc_lgr_freed_waitq,
+						   atomic_read(&smc_lgr_count) == 3, CORE_LONG));
 	core_hold(test, smc_lgr_form(&key));
 	KUNIT_EXPECT_EQ(test, PTR_ERR(smc_lgr_form(&key)), -EDQUOT);
 	net->set.max_lgrs_per_peer = CORE_HELD;
 }
 
-static void a_host_has_a_limited_number_of_groups(struct kunit *test)
+/* Where no idle region is left, an idle group goes, of whatever peer. */
+static void at_the_limit_of_the_host_an_idle_group_ends(struct kunit *test)
 {
+	struct smc_link_group *lgr = core_client_up(test, 0x11)->lgr;
 	struct core_lab *lab = test->priv;
-	struct smc_link_group *idle;
-	struct smc_lgr_key key;
-	int most = smc_lgr_max;
+	long limit = smc_mem_limits[2];
 
-	smc_net(&init_net)->set.max_idle_lgrs = 8;
-	smc_lgr_max = 2;
-	idle = core_client_up(test, 0x11)->lgr;
-	key = core_key(SMC_ROLE_CLIENT);
-	key.peer_addr.s6_addr[15] = 2;
-	core_hold(test, smc_lgr_form(&key));
-	key.peer_addr.s6_addr[15] = 3;
-	KUNIT_EXPECT_EQ(test, PTR_ERR(smc_lgr_form(&key)), -EDQUOT);
-	KUNIT_EXPECT_NULL(test, smc_lgr_surplus(&init_net));
-	/* an idle group counts, and is a surplus one then */
-	lab->held[0] = lab->held[--lab->nr_held];
-	KUNIT_EXPECT_TRUE(test, smc_lgr_unreserve(idle));
-	KUNIT_EXPECT_EQ(test, PTR_ERR(smc_lgr_form(&key)), -EDQUOT);
-	KUNIT_EXPECT_PTR_EQ(test, smc_lgr_surplus(&init_net), idle);
-	smc_lgr_put(idle);
-	smc_lgr_terminate(idle, "surplus");
-	KUNIT_EXPECT_TRUE(test, wait_event_timeout(smc_lgr_freed_waitq,
-						   atomic_read(&smc_lgr_count) == 1, CORE_LONG));
-	core_hold(test, smc_lgr_form(&key));
-	smc_lgr_max = most;
+	lab->nr_held = 0;
+	KUNIT_EXPECT_TRUE(test, smc_lgr_unreserve(lgr));
+	smc_pool_make_room(SZ_1M);
+	KUNIT_EXPECT_FALSE(test, lgr->llc.is_surplus);
+	smc_mem_limits[2] = 0;
+	smc_pool_make_room(SZ_1M);
+	smc_mem_limits[2] = limit;
+	KUNIT_EXPECT_TRUE(test, lgr->llc.is_surplus);
+	KUNIT_EXPECT_NULL(test, smc_lgr_pop_idle(NULL));
 }
 
 static void a_group_and_its_queues_count_in_the_limit_of_the_host(struct kunit *test)
@@ -2948,9 +2944,7 @@ static void one_more_connection_costs_the_same_with_any_number_of_groups(struct 
 	struct smc_lgr_key key = core_key(SMC_ROLE_CLIENT);
 	struct smc_link_group **stubs;
 	unsigned int i, nr = 0;
-	int most = smc_lgr_max;
 
-	smc_lgr_max = INT_MAX;
 	stubs = kvcalloc(CORE_CROWD, sizeof(*stubs), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, stubs);
 	core_server_up(test);
@@ -2974,7 +2968,6 @@ static void one_more_connection_costs_the_same_with_any_number_of_groups(struct 
 	KUNIT_EXPECT_EQ(test, core_nr_steps, 1);
 	core_delist_stubs(stubs, nr);
 	kvfree(stubs);
-	smc_lgr_max = most;
 }
 
 static struct kunit_case cases[] = {
@@ -2994,8 +2987,8 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(rmb_02_a_region_that_cannot_be_mapped_is_halved),
 	KUNIT_CASE(rkey_02_regions_suit_all_rnics_of_the_host),
 	KUNIT_CASE(lgt_02_of_too_many_empty_groups_the_oldest_end),
-	KUNIT_CASE(a_peer_has_a_limited_number_of_busy_groups),
-	KUNIT_CASE(a_host_has_a_limited_number_of_groups),
+	KUNIT_CASE(a_peer_has_a_limited_number_of_groups),
+	KUNIT_CASE(at_the_limit_of_the_host_an_idle_group_ends),
 	KUNIT_CASE(a_group_and_its_queues_count_in_the_limit_of_the_host),
 	KUNIT_CASE(the_payer_of_a_group_pays_for_the_queues_of_its_links),
 	KUNIT_CASE(err_57_attempts_that_fail_leave_nothing_behind),

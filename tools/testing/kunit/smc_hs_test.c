@@ -310,7 +310,8 @@ static void table_peer_addr(const struct sock *sk, struct in6_addr *peer)
 #define smc_link_connect(...)		0
 #define smc_link_create(...)		ERR_PTR(-ENOMEM)
 #define smc_llc_arm_idle(...)		((void)0)
-#define smc_llc_end_surplus(...)	((void)0)
+#define smc_pool_end_idle(...)		((void)0)
+#define smc_pool_make_room(...)		((void)0)
 #define smc_llc_declined		table_llc_declined
 #define smc_llc_tcp_ended		table_llc_tcp_ended
 #define smc_llc_probe_group			table_doubt

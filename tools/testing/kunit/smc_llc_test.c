@@ -1104,7 +1104,7 @@ static void err_54_requests_do_not_wait_for_ever(struct kunit *test)
 
 /*
  * The last connection of a group has left. Before its task arms the idle timer, another task
- * finds too many idle groups, and picks this one.
+ * needs its memory, and picks this one.
  */
 static void lgt_02_a_surplus_group_ends_though_it_is_armed_late(struct kunit *test)
 {
@@ -1115,9 +1115,8 @@ static void lgt_02_a_surplus_group_ends_though_it_is_armed_late(struct kunit *te
 	eng_lab->lgr = NULL;
 	mutex_lock(&lgr->lock);
 	KUNIT_EXPECT_TRUE(test, smc_lgr_drop_conn(lgr));
-	smc_net(&init_net)->set.max_idle_lgrs = 0;
-	smc_llc_arm_idle(lgr);
-	KUNIT_EXPECT_EQ(test, smc_net(&init_net)->nr_idle_lgrs, 0);
+	smc_pool_end_idle(NULL);
+	KUNIT_EXPECT_TRUE(test, list_empty(&lgr->idle_node));
 	smc_llc_arm_idle(lgr);
 	mutex_unlock(&lgr->lock);
 	eng_settle(lgr);

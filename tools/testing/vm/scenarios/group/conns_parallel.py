@@ -49,7 +49,7 @@ def run(t):
     if t.family != "smc":
         return
     t.equal(t.queue_pairs(t.a), 1, "RC queue pairs of an idle group")
-    t.set(t.ours()[0], max_idle_lgrs=0)
+    t.set(t.ours()[0], lgr_idle_ms=0)
     s = t.half(t.a, serve, port=5006, count=1)
     s.expect("listening")
     t.wait_all(s, t.half(t.b, requests, port=5006))

@@ -23,8 +23,7 @@ REFUSED = {"smcr_buf_type": (-1, 3), "smcr_testlink_time": (-1,),
            "smcr_max_send_wr": (0, 1, 2049), "smcr_max_recv_wr": (0, 1, 2049)}
 # default, least and greatest value
 LOWERED = {"smcr_max_send_wr": (64, 2, 2048), "smcr_max_recv_wr": (256, 2, 2048),
-           "wmem": (262144, 16384, (1 << 30) - 1), "rmem": (262144, 16384, (1 << 30) - 1),
-           "max_idle_lgrs": (256, 0, 65535)}
+           "wmem": (262144, 16384, (1 << 30) - 1), "rmem": (262144, 16384, (1 << 30) - 1)}
 
 
 def lower_only(h):

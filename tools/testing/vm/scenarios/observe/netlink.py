@@ -400,7 +400,7 @@ def run(t):
     t.wait_all(*watches)
     t.step("dumps of many groups")
     for vm in (t.a, t.b):
-        t.set(vm, smcr_max_conns_per_lgr=1, max_idle_lgrs=0)
+        t.set(vm, smcr_max_conns_per_lgr=1, lgr_idle_ms=0)
     s = t.half(t.a, serve, port=5831)
     s.expect("listening", t.left())
     c = t.half(t.b, many, port=5831, n=MANY)

@@ -249,7 +249,7 @@ def hold(h, port, n):
 def run(t):
     t.no_groups()
     for vm in (t.a, t.b):
-        t.set(vm, smcr_max_conns_per_lgr=1, max_idle_lgrs=0)
+        t.set(vm, smcr_max_conns_per_lgr=1, lgr_idle_ms=0)
     s = t.half(t.a, serve, port=PORT)
     s.expect("listening", t.left())
     churn = t.half(t.b, come_and_go, port=PORT, n=4)

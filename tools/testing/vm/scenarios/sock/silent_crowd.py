@@ -193,7 +193,7 @@ def crowd(t, many, few):
 def bounded(t, base):
     """2 x 128 KiB each: more than a listener may spend, so 256 of them may stay."""
     # each of these clients has a link group of its own
-    t.set(t.a, wmem=1 << 17, rmem=1 << 17, max_lgrs_per_peer=512, max_lgrs=1024,
+    t.set(t.a, wmem=1 << 17, rmem=1 << 17, max_lgrs_per_peer=512,
           mem="100000 100000 100000")
     dropped = t.stat(t.a, "server_dropped")
     s = t.half(t.a, serve, port=LARGE, backlog=64)
