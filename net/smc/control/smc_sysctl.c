@@ -36,7 +36,7 @@ static struct smc_sysctl_row smc_sysctl_rows[] = {
 
 static bool test_timers;
 module_param(test_timers, bool, 0444);
-MODULE_PARM_DESC(test_timers, "net.smc has the timeouts that tests change");
+MODULE_PARM_DESC(test_timers, "net.smc has the timeouts and settings that only tests change");
 
 /* Two entries are not of this form; one of them exists in the first namespace only. */
 #define SMC_SYSCTL_NR	(ARRAY_SIZE(smc_sysctl_rows) + 2)

@@ -60,20 +60,21 @@ static inline int smc_sysctl_own_max(enum smc_sysctl_owner owner, int initial, i
 /* Correct for nearly every host. */
 #define SMC_SYSCTLS_RARE(X)						\
 	X("dialect", dialect, 0, 0, 1, ANY)				\
-	X("immediate_data", immediate_data, 1, 0, 1, ANY)		\
 	X("smcr_buf_type", buf_type, 1, 0, 2, ANY)			\
 	X("smcr_max_send_wr", max_send_wr, 64, 2, SMC_DEPTH_MAX, LESS)	\
 	X("smcr_max_recv_wr", max_recv_wr, 256, 2, SMC_DEPTH_MAX, LESS)
 
 /*
  * What only tests change: visible with the module parameter test_timers. A slow test machine
- * widens timeouts, and a test of a timeout shortens them.
+ * widens timeouts, a test of a timeout shortens them, and one that sends messages of its own wants
+ * no immediate data.
  *
  * The waits of first contact (TMR-06) are longer than the time in which the RNIC gives
  * up a write (rdma_ack_exponent, rdma_retries: four seconds on soft-RoCE) plus three
  * retransmissions of a Decline.
  */
 #define SMC_SYSCTLS_TEST(X)						\
+	X("immediate_data", immediate_data, 1, 0, 1, ANY)		\
 	X("clc_timeout_ms", clc_timeout_ms, 6000, 100, SMC_HOUR_MS, LESS) \
 	X("close_timeout_ms", close_timeout_ms, 60000, 100, SMC_HOUR_MS, LESS) \
 	X("close_pending_ms", close_pending_ms, 200000, 100, SMC_HOUR_MS, LESS) \

@@ -52,6 +52,14 @@ static int initial(struct kunit *test, const char *member)
 	return find(test, member)->initial;
 }
 
+/* With autocorking_size and mem. */
+static void an_operator_has_twenty_settings_at_most(struct kunit *test)
+{
+#define ONE(...)	+ 1
+	KUNIT_EXPECT_LE(test, 2 SMC_SYSCTLS_OPERATOR(ONE) SMC_SYSCTLS_RARE(ONE), 20);
+#undef ONE
+}
+
 static void every_default_is_within_its_limits(struct kunit *test)
 {
 	u32 i, k;
@@ -159,6 +167,7 @@ static void tmr_07_other_replies_may_be_awaited_shorter(struct kunit *test)
 }
 
 static struct kunit_case cases[] = {
+	KUNIT_CASE(an_operator_has_twenty_settings_at_most),
 	KUNIT_CASE(every_default_is_within_its_limits),
 	KUNIT_CASE(what_costs_others_is_not_for_the_owner_of_a_namespace),
 	KUNIT_CASE(names_that_deployed_hosts_know_keep_their_limits),
