@@ -13,9 +13,9 @@
 
 #include "rdma/smc_eid.h"
 #include "rdma/smc_net.h"
-#include "rdma/smc_peer.h"
 #include "rdma/smc_unfit.h"
 #include "group/smc_core.h"
+#include "group/smc_peer.h"
 #include "sock/smc_fallback.h"
 #include "sock/smc_policy.h"
 #include "control/smc_netlink_dump.h"

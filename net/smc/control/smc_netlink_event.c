@@ -14,7 +14,7 @@
 #include "smc_compat.h"
 #include "group/smc_core.h"
 #include "rdma/smc_event.h"
-#include "rdma/smc_peer.h"
+#include "sock/smc_path.h"
 #include "control/smc_netlink.h"
 #include "control/smc_netlink_event.h"
 #include "control/smc_netlink_lgr.h"
@@ -59,7 +59,7 @@ static int event_put_sock(struct sk_buff *skb, struct sock *sk, bool is_server)
 	struct in6_addr peer;
 	u32 cookie[2];
 
-	smc_peer_addr(sk, &peer);
+	smc_path_peer_addr(sk, &peer);
 	/* the first call for a sock makes its cookie */
 	sock_diag_save_cookie(sk, cookie);
 	if (nla_put_u8(skb, SMC_NLA_EVENT_ROLE, is_server) ||

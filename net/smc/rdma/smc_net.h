@@ -174,14 +174,14 @@ struct smc_pernet {
 	struct mutex change_lock;		/* serialises changes of option, pnet and policy */
 	struct smc_option_net *option;		/* smc_option.c; allocated on first use */
 	struct smc_fallback_log *fallback_log;	/* smc_fallback.c; allocated on first use */
-	struct smc_peer_memory *peer_memory;	/* smc_peer.c; allocated on first use */
+	struct smc_peer_memory *peer_memory;	/* group/smc_peer.c; allocated on first use */
 	struct smc_pnet_table __rcu *pnet;	/* smc_pnet.c; NULL without entries */
 	unsigned int pnet_changes;		/* of that table */
 	struct smc_policy_table __rcu *policy;	/* smc_policy.c; NULL without rules */
 	unsigned int policy_changes;		/* of that table */
 	u8 peer_instance[2];		/* PID-02: differs at each start */
 	spinlock_t id_lock;		/* protects the next three fields */
-	u8 host[SMC_CLC_HOST_LEN];	/* smc_path.c: name of this host, blank padded */
+	u8 host[SMC_CLC_HOST_LEN];	/* sock/smc_path.c: name of this host, blank padded */
 	bool has_peer_id;
 	u8 peer_id[8];			/* PID-04: constant once set */
 };

@@ -22,12 +22,11 @@
 #include "smc_compat.h"
 #include "rdma/smc_mem.h"
 #include "rdma/smc_net.h"
-#include "rdma/smc_path.h"
-#include "rdma/smc_peer.h"
 #include "group/smc_core.h"
 #include "group/smc_link.h"
 #include "group/smc_llc.h"
 #include "group/smc_llc_msg.h"
+#include "group/smc_peer.h"
 #include "group/smc_pool.h"
 #include "group/smc_terminate.h"
 #include "sock/smc_child.h"
@@ -37,6 +36,7 @@
 #include "sock/smc_hs_path.h"
 #include "sock/smc_hs_ring.h"
 #include "sock/smc_option.h"
+#include "sock/smc_path.h"
 #include "sock/smc_tcp.h"
 #include "sock/smc_tx.h"
 #include "control/smc_trace.h"
@@ -347,7 +347,7 @@ static void hs_key(struct smc_hs *hs, struct smc_lgr_key *key, u8 version, const
 	memcpy(key->peer_id, peer_id, sizeof(key->peer_id));
 	memcpy(key->peer_gid, peer_gid, sizeof(key->peer_gid));
 	memcpy(key->peer_mac, peer_mac, sizeof(key->peer_mac));
-	smc_peer_addr(hs->smc->sk, &key->peer_addr);
+	smc_path_peer_addr(hs->smc->sk, &key->peer_addr);
 	if (hs->role == SMC_ROLE_CLIENT)
 		return;
 	memcpy(key->hop_mac, hs->route.mac, sizeof(key->hop_mac));
@@ -1260,7 +1260,7 @@ static bool hs_start(struct smc_sock *smc, enum smc_role role, const struct sock
 	hs->net = sock_net(smc->sk);
 	hs->role = role;
 	hs->since = jiffies;
-	smc_peer_addr(smc->sk, &hs->peer);
+	smc_path_peer_addr(smc->sk, &hs->peer);
 	hs->server_port = ntohs(inet_sk(smc->sk)->inet_dport);
 	smc_same_host_get_key(smc->sk, role, &hs->name);
 	smc_sock_get(smc);

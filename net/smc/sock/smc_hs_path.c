@@ -7,9 +7,9 @@
  */
 #include "rdma/smc_eid.h"
 #include "rdma/smc_net.h"
-#include "rdma/smc_path.h"
-#include "rdma/smc_peer.h"
+#include "group/smc_peer.h"
 #include "sock/smc_hs_path.h"
+#include "sock/smc_path.h"
 
 /**
  * smc_hs_may_offer() - check whether a client may offer SMC, before it connects
@@ -70,7 +70,7 @@ void smc_hs_note_path(const struct smc_hs *hs, enum smc_decline reason)
 {
 	struct in6_addr peer;
 
-	smc_peer_addr(hs->smc->sk, &peer);
+	smc_path_peer_addr(hs->smc->sk, &peer);
 	if (reason != SMC_DECLINE_NONE && smc_hs_may_try_v2(hs) &&
 	    smc_peer_try_v2(hs->net, &peer))
 		return;
@@ -209,7 +209,7 @@ enum smc_hs_outcome smc_hs_find_port(struct smc_hs *hs, struct smc_nego_subnets 
 
 	if (smc_path_needs_ipsec(tsk))
 		return smc_hs_decline(hs, SMC_DECLINE_IPSEC);
-	smc_peer_addr(tsk, &peer);
+	smc_path_peer_addr(tsk, &peer);
 	reason = smc_peer_recall(hs->net, subnets ? SMC_PEER_HAS_WORKED : SMC_PEER_FIRST_CONTACT,
 				 &peer, 0, &entry);
 	if (reason != SMC_DECLINE_NONE)
@@ -290,7 +290,7 @@ static int smc_hs_find_route(struct smc_hs *hs, const u8 *gid)
 {
 	struct smc_route_rules like;
 
-	smc_route_get_rules(hs->smc->sk, &like);
+	smc_path_get_rules(hs->smc->sk, &like);
 	return smc_route_find(hs->net, &like, &hs->routed, gid, &hs->route);
 }
 
@@ -324,7 +324,7 @@ enum smc_hs_outcome smc_hs_server_route(struct smc_hs *hs)
 	struct in6_addr peer;
 	const u8 *gid;
 
-	smc_peer_addr(hs->smc->sk, &peer);
+	smc_path_peer_addr(hs->smc->sk, &peer);
 	if (smc_hs_can_do_without(hs) &&
 	    smc_peer_recall(hs->net, SMC_PEER_ROUTED_PATH, &peer, 0, &entry))
 		return SMC_HS_GO_ON;
@@ -345,7 +345,7 @@ enum smc_hs_outcome smc_hs_late_route(struct smc_hs *hs)
 	bool is_optional = smc_hs_can_do_without(hs);
 	struct in6_addr peer;
 
-	smc_peer_addr(hs->smc->sk, &peer);
+	smc_path_peer_addr(hs->smc->sk, &peer);
 	smc_peer_failed(hs->net, is_optional ? SMC_PEER_ROUTED_PATH : SMC_PEER_FIRST_CONTACT,
 			&peer, 0, SMC_DECLINE_NOROUTE, 0);
 	return is_optional ? SMC_HS_GO_ON : smc_hs_decline(hs, SMC_DECLINE_NOROUTE);

@@ -3,7 +3,7 @@
 #ifndef SMC_HS_TYPES_H
 #define SMC_HS_TYPES_H
 
-#include "rdma/smc_path.h"
+#include "rdma/smc_route.h"
 #include "sock/smc_clc.h"
 #include "sock/smc_same_host.h"
 #include "sock/smc_sock.h"

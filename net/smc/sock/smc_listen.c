@@ -12,12 +12,12 @@
 #include "smc_compat.h"
 #include "rdma/smc_ib.h"
 #include "rdma/smc_mem.h"
-#include "rdma/smc_path.h"
-#include "rdma/smc_peer.h"
+#include "group/smc_peer.h"
 #include "sock/smc_child.h"
 #include "sock/smc_hs.h"
 #include "sock/smc_listen.h"
 #include "sock/smc_option.h"
+#include "sock/smc_path.h"
 #include "sock/smc_policy.h"
 #include "sock/smc_tcp.h"
 #include "sock/smc_wake.h"
@@ -66,7 +66,7 @@ static enum smc_decline smc_listen_plain_reason(const struct sock *lsk, const st
 	enum smc_decline reason;
 	struct in6_addr peer;
 
-	smc_peer_addr(sk, &peer);
+	smc_path_peer_addr(sk, &peer);
 	reason = smc_policy_peek(lsk, SMC_POLICY_LISTEN, &peer, inet_sk(lsk)->inet_num, NULL);
 	if (reason != SMC_DECLINE_NONE)
 		return reason;

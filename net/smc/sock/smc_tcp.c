@@ -24,11 +24,11 @@
 #include "smc_compat.h"
 #include "rdma/smc_mem.h"
 #include "rdma/smc_net.h"
-#include "rdma/smc_path.h"
-#include "rdma/smc_peer.h"
+#include "group/smc_peer.h"
 #include "sock/smc_fallback.h"
 #include "sock/smc_listener.h"
 #include "sock/smc_option.h"
+#include "sock/smc_path.h"
 #include "sock/smc_tcp.h"
 #include "sock/smc_wake.h"
 #include "control/smc_trace.h"
@@ -541,7 +541,7 @@ static void smc_tcp_refused(struct smc_sock *smc)
 	struct net *net = sock_net(smc->sk);
 	struct in6_addr peer;
 
-	smc_peer_addr(smc->sk, &peer);
+	smc_path_peer_addr(smc->sk, &peer);
 	if (was_offered)
 		smc_peer_failed(net, SMC_PEER_REFUSED, &peer, port, SMC_DECLINE_PEERNOSMC, 0);
 	else
@@ -555,7 +555,7 @@ static void smc_tcp_reached(struct smc_sock *smc)
 	struct net *net = sock_net(smc->sk);
 	struct in6_addr peer;
 
-	smc_peer_addr(smc->sk, &peer);
+	smc_path_peer_addr(smc->sk, &peer);
 	if (smc->is_withdrawn)
 		smc_peer_failed(net, SMC_PEER_UNANSWERED, &peer, port, SMC_DECLINE_PEERNOSMC, 0);
 	else if (smc->memory_age_ms)

@@ -7,8 +7,8 @@
 
 #include "../../../net/smc/rdma/smc_eid.h"
 #include "../../../net/smc/rdma/smc_net.h"
-#include "../../../net/smc/rdma/smc_path.h"
-#include "../../../net/smc/rdma/smc_peer.h"
+#include "../../../net/smc/sock/smc_path.h"
+#include "../../../net/smc/group/smc_peer.h"
 #include "../../../net/smc/sock/smc_hs_path.h"
 
 #define WAY_EID		"SMC-KUNIT.OPERATOR              "
@@ -184,12 +184,12 @@ static bool way_try_v2(struct net *net, const struct in6_addr *peer)
 #define smc_path_local_id(...)		((void)0)
 #define smc_path_may_be_local(...)	false
 #define smc_path_name_host(...)		((void)0)
-#define smc_route_get_rules		way_get_rules
+#define smc_path_get_rules		way_get_rules
 #define smc_route_find			way_find_route
 #define smc_eid_any			way_any
 #define smc_eid_list			way_list
 #define smc_eid_is_added		way_is_added
-#define smc_peer_addr			way_peer_addr
+#define smc_path_peer_addr		way_peer_addr
 #define smc_peer_recall			way_recall
 #define smc_peer_failed			way_failed
 #define smc_peer_try_v2			way_try_v2

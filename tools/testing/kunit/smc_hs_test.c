@@ -21,8 +21,8 @@
 #include "../../../net/smc/group/smc_core.h"
 #include "../../../net/smc/group/smc_pool.h"
 #include "../../../net/smc/rdma/smc_net.h"
-#include "../../../net/smc/rdma/smc_peer.h"
-#include "../../../net/smc/rdma/smc_path.h"
+#include "../../../net/smc/group/smc_peer.h"
+#include "../../../net/smc/sock/smc_path.h"
 #include "../../../net/smc/sock/smc_tcp.h"
 #include "../../../net/smc/sock/smc_tx.h"
 
@@ -320,7 +320,7 @@ static void table_peer_addr(const struct sock *sk, struct in6_addr *peer)
 #define smc_llc_start_group(...)		((void)0)
 #define smc_pool_trim(...)		((void)0)
 #define smc_net(...)			(&table_net)
-#define smc_peer_addr			table_peer_addr
+#define smc_path_peer_addr		table_peer_addr
 #define smc_peer_failed			table_failed
 #define smc_peer_works			table_works
 #define smc_path_class(...)		((void)0)

@@ -25,7 +25,8 @@ static bool route_unfit_is_below(struct net_device *ndev);
 
 #define smc_unfit_is_below	route_unfit_is_below
 
-#include "../../../net/smc/rdma/smc_path.c"
+#include "../../../net/smc/rdma/smc_route.c"
+#include "../../../net/smc/sock/smc_path.c"
 
 /**
  * struct route_world - the devices and sockets of a case
@@ -693,7 +694,7 @@ static void sec_01_a_path_is_like_that_of_tcp(struct kunit *test)
 
 	sk->sk_bound_dev_if = 0;
 	sk->sk_mark = ROUTE_MARK;
-	smc_route_get_rules(sk, &like);
+	smc_path_get_rules(sk, &like);
 	KUNIT_EXPECT_EQ(test, like.oif, 0);
 	KUNIT_EXPECT_EQ(test, like.mark, ROUTE_MARK);
 	KUNIT_EXPECT_TRUE(test, uid_eq(like.uid, sk->sk_uid));
@@ -702,7 +703,7 @@ static void sec_01_a_path_is_like_that_of_tcp(struct kunit *test)
 	rt = ip_route_output_key(&init_net, &fl4);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(rt));
 	sk_dst_set(sk, &rt->dst);
-	smc_route_get_rules(sk, &like);
+	smc_path_get_rules(sk, &like);
 	KUNIT_EXPECT_EQ(test, like.oif, w->dev[1]->ifindex);
 	KUNIT_EXPECT_PTR_EQ(test, like.bound, sk);
 	sk_dst_reset(sk);

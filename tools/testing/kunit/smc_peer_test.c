@@ -16,7 +16,7 @@ static struct smc_event peer_event;
 /* the last one */
 #define smc_event_send(...)		((void)(peer_event = *(__VA_ARGS__)))
 
-#include "../../../net/smc/rdma/smc_peer.c"
+#include "../../../net/smc/group/smc_peer.c"
 
 /* divisible, so that times in jiffies are exact */
 #define PEER_MEMORY_MS	64000U

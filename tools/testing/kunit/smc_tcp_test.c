@@ -16,8 +16,8 @@
 #include "../../../net/smc/sock/smc_listener.h"
 #include "../../../net/smc/sock/smc_option.h"
 #include "../../../net/smc/rdma/smc_net.h"
-#include "../../../net/smc/rdma/smc_path.h"
-#include "../../../net/smc/rdma/smc_peer.h"
+#include "../../../net/smc/sock/smc_path.h"
+#include "../../../net/smc/group/smc_peer.h"
 #include "../../../net/smc/sock/smc_sock.h"
 #include "../../../net/smc/sock/smc_wake.h"
 

@@ -1,43 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which RNIC and which route lead to a peer.
+ * Which RNIC leads to the peer of a TCP connection.
  *
- * Ports (smc_path_): map a TCP connection to the RDMA port of its route, and find the subnets that
- * show whether both ends share a LAN. With net.smc.same_host, a connection without such a port may
- * have its peer on this host (smc_same_host.c). Any port serves it, since an RNIC reaches itself.
- *
- * Routes to a peer's RoCE v2 GID (smc_route_): an RNIC needs a MAC address and a hop limit with its
- * queue pair. Both come from the IP stack: the route between the GIDs, and the neighbour it names.
- * It is the route of RoCE's UDP packets, sent as by the owner of the TCP connection: with its
- * interface, mark and user, since routing rules may select by them. A route with IPsec is not used.
+ * A connection maps to the RDMA port of its route, and to the subnets that show whether both ends
+ * share a LAN. With net.smc.same_host, a connection without such a port may have its peer on this
+ * host (smc_same_host.c). Any port serves it, since an RNIC reaches itself.
  */
 #include <linux/etherdevice.h>
 #include <linux/inetdevice.h>
-#include <linux/uidgid.h>
 #include <linux/utsname.h>
 #include <net/addrconf.h>
-#include <net/arp.h>
 #include <net/dst.h>
 #include <net/flow.h>
 #include <net/if_inet6.h>
 #include <net/ip6_fib.h>
-#include <net/ip_fib.h>
 #include <net/ipv6.h>
 #include <net/l3mdev.h>
-#include <net/neighbour.h>
 #include <net/route.h>
 #include <net/sock.h>
-#include <net/xfrm.h>
-#include <rdma/ib_pack.h>
 
 #include "smc_compat.h"
 #include "rdma/smc_net.h"
-#include "rdma/smc_path.h"
-#include "rdma/smc_peer.h"
 #include "rdma/smc_unfit.h"
+#include "group/smc_peer.h"
+#include "sock/smc_path.h"
 
 #define SMC_PATH_MAX_LANS	8	/* limit of interfaces tried beyond the route's */
-#define SMC_ROUTE_HOP_LIMIT	64	/* through gateways */
 #define SMC_PATH_SL_MAX		7
 
 /**
@@ -92,12 +80,30 @@ void smc_path_local_host(struct net *net, u8 host[SMC_CLC_HOST_LEN])
 	memcpy(host, sn->host, sizeof(sn->host));
 }
 
+/**
+ * smc_path_peer_addr() - the peer's IP address
+ * @tsk: connected TCP socket
+ * @peer: filled; an IPv4 address as mapped address
+ *
+ * Context: Any context.
+ */
+void smc_path_peer_addr(const struct sock *tsk, struct in6_addr *peer)
+{
+#if IS_ENABLED(CONFIG_IPV6)
+	if (tsk->sk_family == AF_INET6) {
+		*peer = tsk->sk_v6_daddr;
+		return;
+	}
+#endif
+	ipv6_addr_set_v4mapped(tsk->sk_daddr, peer);
+}
+
 /* Return: true if the segments of this connection are IPv4, PROP-09. */
 static bool smc_path_is_ipv4(const struct sock *tsk)
 {
 	struct in6_addr peer;
 
-	smc_peer_addr(tsk, &peer);
+	smc_path_peer_addr(tsk, &peer);
 	return ipv6_addr_v4mapped(&peer);
 }
 
@@ -233,7 +239,7 @@ enum smc_decline smc_path_find(struct sock *tsk, struct smc_ib_end *end,
 	if (!ndev)
 		return reason;
 	smc_path_own_addr(tsk, &own);
-	smc_peer_addr(tsk, &peer);
+	smc_path_peer_addr(tsk, &peer);
 	if (smc_path_find_port(sock_net(tsk), ndev, &own, &peer, end)) {
 		reason = smc_path_lack(ndev);
 		goto out;
@@ -498,7 +504,7 @@ static void smc_path_see_ipv4(struct net_device *ndev, const struct sock *tsk,
 	in_dev = __in_dev_get_rcu(ndev);
 	if (!in_dev)
 		return;
-	smc_peer_addr(tsk, &peer);
+	smc_path_peer_addr(tsk, &peer);
 	in_dev_for_each_ifa_rcu(ifa, in_dev) {
 		if (ipv6_addr_v4mapped(&peer))
 			lan->has_server |= ifa->ifa_local == inet_sk(tsk)->inet_saddr;
@@ -521,7 +527,7 @@ static void smc_path_see_ipv6(struct net_device *ndev, const struct sock *tsk,
 	if (!idev)
 		return;
 	smc_path_own_addr(tsk, &own);
-	smc_peer_addr(tsk, &peer);
+	smc_path_peer_addr(tsk, &peer);
 	list_for_each_entry_rcu(ifa, &idev->addr_list, if_list) {
 		/* two interfaces may have one link-local address */
 		lan->has_server |= ipv6_addr_equal(&ifa->addr, &own) &&
@@ -594,7 +600,7 @@ static bool smc_path_find_on_lan(const struct sock *tsk, const struct net_device
 	bool found = false;
 
 	smc_path_own_addr(tsk, &own);
-	smc_peer_addr(tsk, &peer);
+	smc_path_peer_addr(tsk, &peer);
 	for (i = 0; i < nr; i++) {
 		found = found || !smc_path_find_port(sock_net(tsk), ndev[i], &own, &peer, end);
 		dev_put(ndev[i]);
@@ -717,137 +723,14 @@ void smc_path_local_id(struct net *net, const struct smc_ib_end *end, u8 peer_id
 	memcpy(peer_id, sn->peer_id, sizeof(sn->peer_id));
 }
 
-/* Return: 0 with the MAC address of a neighbour; -EAGAIN while it is resolved. */
-static int smc_route_next_hop(struct dst_entry *dst, const void *daddr, u8 mac[ETH_ALEN])
-{
-	struct neighbour *n = dst_neigh_lookup(dst, daddr);
-	int rc = -EAGAIN;
-
-	if (!n)
-		return -EHOSTUNREACH;
-	/* neigh_event_send() resolves an unknown neighbour and confirms a stale one */
-	if (READ_ONCE(n->nud_state) & NUD_VALID) {
-		neigh_ha_snapshot((char *)mac, n, n->dev);
-		rc = is_valid_ether_addr(mac) ? 0 : -EHOSTUNREACH;
-	}
-	neigh_event_send(n, NULL);
-	neigh_release(n);
-	return rc;
-}
-
-/* Fill in @route from @dst if that leads through our RNIC. */
-static int smc_route_fill(const struct smc_ib_end *end, struct dst_entry *dst, const void *daddr,
-			  bool is_direct, struct smc_route *route)
-{
-	struct net_device *ndev;
-	bool is_ours;
-	int rc;
-
-	rcu_read_lock();
-	ndev = smc_compat_dst_dev(dst);
-	dev_hold(ndev);
-	rcu_read_unlock();
-	is_ours = smc_ib_end_is_at(end, ndev);
-	dev_put(ndev);
-	if (!is_ours)
-		return -EHOSTUNREACH;
-	memset(route, 0, sizeof(*route));
-	rc = smc_route_next_hop(dst, daddr, route->mac);
-	if (rc)
-		return rc;
-	route->is_direct = is_direct;
-	route->hop_limit = is_direct ? 1 : SMC_ROUTE_HOP_LIMIT;
-	return 0;
-}
-
-/* ip_route_output_key() treats any address as on-link if there is an interface but no route. */
-static bool smc_route_exists_ipv4(struct net *net, const struct flowi4 *wanted)
-{
-	struct flowi4 fl4 = *wanted;
-	struct fib_result res;
-
-	guard(rcu)();
-	return !fib_lookup(net, &fl4, &res, 0);
-}
-
-static int smc_route_find_ipv4(struct net *net, const struct smc_route_rules *rules,
-			       const struct smc_ib_end *end, const struct in6_addr *own,
-			       const struct in6_addr *peer, struct smc_route *route)
-{
-	struct flowi4 fl4 = {
-		.saddr = own->s6_addr32[3], .daddr = peer->s6_addr32[3],
-		.flowi4_iif = LOOPBACK_IFINDEX, .flowi4_oif = rules->oif,
-		.flowi4_mark = rules->mark, .flowi4_uid = rules->uid,
-		.flowi4_proto = IPPROTO_UDP, .fl4_dport = htons(ROCE_V2_UDP_DPORT),
-	};
-	struct rtable *rt;
-	int rc;
-
-	if (ipv4_is_zeronet(fl4.daddr) || ipv4_is_multicast(fl4.daddr) ||
-	    ipv4_is_lbcast(fl4.daddr) || ipv4_is_loopback(fl4.daddr))
-		return -EHOSTUNREACH;
-	if (!smc_route_exists_ipv4(net, &fl4))
-		return -EHOSTUNREACH;
-	rt = ip_route_output_key(net, &fl4);
-	if (IS_ERR(rt))
-		return -EHOSTUNREACH;
-	rc = -EHOSTUNREACH;
-	/* SEC-06 */
-	if (rt->rt_type == RTN_UNICAST && !dst_xfrm(&rt->dst))
-		rc = smc_route_fill(end, &rt->dst, &fl4.daddr, !rt->rt_uses_gateway, route);
-	ip_rt_put(rt);
-	return rc;
-}
-
-/* A first half of 64 zero bits means no address, loopback, or an embedded IPv4 address. */
-static bool smc_route_is_host(const struct in6_addr *addr)
-{
-	return !ipv6_addr_is_multicast(addr) && (addr->s6_addr32[0] || addr->s6_addr32[1]);
-}
-
-static int smc_route_find_ipv6(struct net *net, const struct smc_route_rules *rules,
-			       const struct smc_ib_end *end, const struct in6_addr *own,
-			       const struct in6_addr *peer, struct smc_route *route)
-{
-	struct flowi6 fl6 = {
-		.saddr = *own, .daddr = *peer, .flowi6_oif = rules->oif,
-		.flowi6_mark = rules->mark, .flowi6_uid = rules->uid,
-		.flowi6_proto = IPPROTO_UDP, .fl6_dport = htons(ROCE_V2_UDP_DPORT),
-	};
-	const struct rt6_info *rt;
-	struct dst_entry *dst;
-	int rc = -EHOSTUNREACH;
-
-	if (!IS_ENABLED(CONFIG_IPV6) || !smc_route_is_host(peer))
-		return rc;
-	/* every LAN has the same link-local prefix */
-	if (smc_gid_classify(end->gid.raw) == SMC_GID_LINK_LOCAL) {
-		fl6.flowi6_oif = smc_ib_end_ifindex(end, net);
-		if (!fl6.flowi6_oif)
-			return rc;
-	}
-	dst = smc_compat_route6(net, rules->bound, &fl6);
-	if (IS_ERR(dst))
-		return rc;
-	/* SEC-06 */
-	if (dst->error || dst_xfrm(dst))
-		goto out;
-	rt = container_of(dst, struct rt6_info, dst);
-	if (!(rt->rt6i_flags & (RTF_REJECT | RTF_LOCAL | RTF_ANYCAST)))
-		rc = smc_route_fill(end, dst, peer, !(rt->rt6i_flags & RTF_GATEWAY), route);
-out:
-	dst_release(dst);
-	return rc;
-}
-
 /**
- * smc_route_get_rules() - get the routing parameters of a TCP connection
+ * smc_path_get_rules() - get the routing parameters of a TCP connection
  * @tsk: the connected TCP socket; borrowed by @rules
  * @rules: filled
  *
  * Context: Process context.
  */
-void smc_route_get_rules(struct sock *tsk, struct smc_route_rules *rules)
+void smc_path_get_rules(struct sock *tsk, struct smc_route_rules *rules)
 {
 	struct dst_entry *dst = sk_dst_get(tsk);
 
@@ -861,58 +744,4 @@ void smc_route_get_rules(struct sock *tsk, struct smc_route_rules *rules)
 	scoped_guard(rcu)
 		rules->oif = smc_compat_dst_dev(dst)->ifindex;
 	dst_release(dst);
-}
-
-static int smc_route_find_in(struct net *net, const struct smc_route_rules *rules,
-			     const struct smc_ib_end *end, const u8 gid[16],
-			     struct smc_route *route)
-{
-	struct in6_addr own, peer;
-
-	memcpy(&own, end->gid.raw, sizeof(own));
-	memcpy(&peer, gid, sizeof(peer));
-	if (smc_gid_classify(gid) == SMC_GID_IPV4)
-		return smc_route_find_ipv4(net, rules, end, &own, &peer, route);
-	return smc_route_find_ipv6(net, rules, end, &own, &peer, route);
-}
-
-/* As root, through the network device of the port, in the namespace of that device. */
-static int smc_route_find_beside(const struct smc_ib_end *end, const u8 gid[16],
-				 struct smc_route *route)
-{
-	struct smc_route_rules rules = { .uid = GLOBAL_ROOT_UID };
-	struct net *net = smc_ib_end_net(end);
-	int rc;
-
-	if (!net)
-		return -EHOSTUNREACH;
-	rules.oif = smc_ib_end_ifindex(end, net);
-	rc = smc_route_find_in(net, &rules, end, gid, route);
-	put_net(net);
-	return rc;
-}
-
-/**
- * smc_route_find() - find the route to a peer's GID
- * @net: the namespace
- * @rules: routing parameters of the TCP connection
- * @end: our end, with a RoCE v2 GID
- * @gid: the peer's; checked
- * @route: filled on success; otherwise its hop_limit is 0, or unchanged
- *
- * After -EAGAIN the caller retries later: the next hop is being resolved. The route must lead
- * through the network device of our GID, the only one that the RNIC can use. For an end that a
- * PNETID admits, @net and @rules do not count, because that device may be elsewhere.
- *
- * Context: Process context.
- * Return: 0; -EAGAIN; -EHOSTUNREACH without such a route.
- */
-int smc_route_find(struct net *net, const struct smc_route_rules *rules,
-		   const struct smc_ib_end *end, const u8 gid[16], struct smc_route *route)
-{
-	if (!smc_gid_is_routable_to(end->gid.raw, gid))
-		return -EHOSTUNREACH;
-	if (end->is_beside)
-		return smc_route_find_beside(end, gid, route);
-	return smc_route_find_in(net, rules, end, gid, route);
 }

@@ -12,7 +12,6 @@
 #include "proto/smc_clc_nego.h"
 
 struct net;
-struct sock;
 
 /* What failed. The first four are of a host, and known to user space; others are of a service. */
 enum smc_peer_failure {
@@ -48,7 +47,6 @@ struct smc_peer_entry {
 void smc_peer_prepare(struct net *net);
 void smc_peer_exit_net(struct net *net);
 
-void smc_peer_addr(const struct sock *tsk, struct in6_addr *peer);
 void smc_peer_failed(struct net *net, enum smc_peer_failure failure, const struct in6_addr *peer,
 		     u16 port, enum smc_decline reason, u32 diagnosis);
 void smc_peer_works(struct net *net, enum smc_peer_failure failure, const struct in6_addr *peer,

@@ -34,14 +34,13 @@
 #include <linux/random.h>
 #include <linux/siphash.h>
 #include <linux/slab.h>
-#include <net/inet_sock.h>
 #include <net/ipv6.h>
 
 #include "smc_compat.h"
 #include "rdma/smc_event.h"
 #include "rdma/smc_ib.h"
 #include "rdma/smc_net.h"
-#include "rdma/smc_peer.h"
+#include "group/smc_peer.h"
 #include "control/smc_trace.h"
 
 #define SMC_PEER_SLOTS		512	/* half of them for hosts */
@@ -144,24 +143,6 @@ void smc_peer_prepare(struct net *net)
 void smc_peer_exit_net(struct net *net)
 {
 	kvfree(smc_net(net)->peer_memory);
-}
-
-/**
- * smc_peer_addr() - the peer's IP address
- * @tsk: connected TCP socket
- * @peer: filled; an IPv4 address as mapped address
- *
- * Context: Any context.
- */
-void smc_peer_addr(const struct sock *tsk, struct in6_addr *peer)
-{
-#if IS_ENABLED(CONFIG_IPV6)
-	if (tsk->sk_family == AF_INET6) {
-		*peer = tsk->sk_v6_daddr;
-		return;
-	}
-#endif
-	ipv6_addr_set_v4mapped(tsk->sk_daddr, peer);
 }
 
 /* NULL in a namespace that never had a socket of ours. */
