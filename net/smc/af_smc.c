@@ -34,7 +34,7 @@
 #include "group/smc_pool.h"
 #include "group/smc_terminate.h"
 #include "sock/smc_close.h"
-#include "sock/smc_fallback.h"
+#include "sock/smc_history.h"
 #include "sock/smc_hs.h"
 #include "sock/smc_hs_path.h"
 #include "sock/smc_hs_ring.h"
@@ -390,8 +390,8 @@ static int smc_accept(struct socket *sock, struct socket *newsock, int flags, in
 	if (child.fallback == SMC_DECLINE_NONE)
 		return 0;
 	smc_stat_inc(sock_net(child.sk), SMC_STAT_SERVER_TCP);
-	smc_fallback_remember(child.sk, true, child.fallback, child.peer_diagnosis,
-			      child.memory_age_ms);
+	smc_history_add(child.sk, true, child.fallback, child.peer_diagnosis,
+			child.memory_age_ms);
 	return 0;
 }
 
@@ -1040,7 +1040,7 @@ static void __net_exit smc_exit_nets(struct list_head *nets)
 		smc_policy_flush(net);
 		smc_pnet_flush(net);
 		smc_peer_exit_net(net);
-		smc_fallback_exit_net(net);
+		smc_history_exit_net(net);
 		smc_net_release(net);
 	}
 }

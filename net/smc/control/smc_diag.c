@@ -11,7 +11,7 @@
 #include <net/netlink.h>
 
 #include "group/smc_core.h"
-#include "sock/smc_fallback.h"
+#include "sock/smc_history.h"
 #include "sock/smc_sock.h"
 
 /* Dump position: netlink_callback.args. */
@@ -200,7 +200,7 @@ static int smc_diag_visit(struct smc_sock *smc, void *arg)
 	nlh = smc_diag_begin(w, &msg);
 	if (!nlh)
 		return -EMSGSIZE;
-	smc_fallback_describe(sk, msg);
+	smc_history_describe(sk, msg);
 	smc_diag_translate(w, msg);
 	msg->mode = smc->fallback != SMC_DECLINE_NONE ? SMC_DIAG_MODE_FALLBACK_TCP :
 							SMC_DIAG_MODE_SMCR;
@@ -216,7 +216,7 @@ static int smc_diag_visit(struct smc_sock *smc, void *arg)
 	return rc;
 }
 
-static int smc_diag_put_record(struct smc_diag_walk *w, const struct smc_fallback_record *rec)
+static int smc_diag_put_record(struct smc_diag_walk *w, const struct smc_history_record *rec)
 {
 	struct smc_diag_msg *msg;
 	struct nlmsghdr *nlh;
@@ -239,10 +239,10 @@ static int smc_diag_put_record(struct smc_diag_walk *w, const struct smc_fallbac
 
 static int smc_diag_dump_tcp(struct smc_diag_walk *w, struct net *net, unsigned long *pos)
 {
-	struct smc_fallback_record rec;
+	struct smc_history_record rec;
 	unsigned int next = *pos;
 
-	while (smc_fallback_next(net, &next, &rec)) {
+	while (smc_history_next(net, &next, &rec)) {
 		if (smc_diag_put_record(w, &rec))
 			return -EMSGSIZE;
 		*pos = next;

@@ -16,7 +16,7 @@
 #include "rdma/smc_unfit.h"
 #include "group/smc_core.h"
 #include "group/smc_peer.h"
-#include "sock/smc_fallback.h"
+#include "sock/smc_history.h"
 #include "sock/smc_policy.h"
 #include "control/smc_netlink_dump.h"
 #include "control/smc_netlink_lgr.h"
@@ -258,7 +258,7 @@ static int memory_put_addr(struct sk_buff *skb, int type, u8 family, const __be3
 	return nla_put_in6_addr(skb, type, &in6);
 }
 
-static int memory_put_record(struct sk_buff *skb, const struct smc_fallback_record *rec)
+static int memory_put_record(struct sk_buff *skb, const struct smc_history_record *rec)
 {
 	const struct inet_diag_sockid *id = &rec->msg.id;
 	struct nlattr *nest = nla_nest_start(skb, SMC_GEN_EVENT);
@@ -281,9 +281,9 @@ static int memory_put_record(struct sk_buff *skb, const struct smc_fallback_reco
 /* A connection that became TCP, also one that is gone */
 static int dump_history(struct sk_buff *skb, struct netlink_callback *cb, u64 *at)
 {
-	struct smc_fallback_record rec;
+	struct smc_history_record rec;
 
-	return smc_fallback_read(sock_net(skb->sk), at, &rec) ? memory_put_record(skb, &rec) : 0;
+	return smc_history_read(sock_net(skb->sk), at, &rec) ? memory_put_record(skb, &rec) : 0;
 }
 
 /* A host or service to which connections use TCP */

@@ -158,7 +158,7 @@ struct smc_settings {
 	struct smc_llc_timers llc;	/* LLC exchanges */
 };
 
-struct smc_fallback_log;
+struct smc_history;
 struct smc_peer_memory;
 struct smc_pnet_table;
 struct smc_policy_table;
@@ -173,7 +173,7 @@ struct smc_pernet {
 	bool is_ending;				/* its groups end */
 	struct mutex change_lock;		/* serialises changes of option, pnet and policy */
 	struct smc_option_net *option;		/* smc_option.c; allocated on first use */
-	struct smc_fallback_log *fallback_log;	/* smc_fallback.c; allocated on first use */
+	struct smc_history *history;	/* sock/smc_history.c; allocated on first use */
 	struct smc_peer_memory *peer_memory;	/* group/smc_peer.c; allocated on first use */
 	struct smc_pnet_table __rcu *pnet;	/* smc_pnet.c; NULL without entries */
 	unsigned int pnet_changes;		/* of that table */

@@ -25,7 +25,7 @@
 #include "rdma/smc_mem.h"
 #include "rdma/smc_net.h"
 #include "group/smc_peer.h"
-#include "sock/smc_fallback.h"
+#include "sock/smc_history.h"
 #include "sock/smc_listener.h"
 #include "sock/smc_option.h"
 #include "sock/smc_path.h"
@@ -373,7 +373,7 @@ int smc_tcp_begin(struct sock *sk)
 	sk->sk_protocol = IPPROTO_TCP;
 	smc_net_prepare(sock_net(sk));
 	smc_peer_prepare(sock_net(sk));
-	smc_fallback_prepare(sock_net(sk));
+	smc_history_prepare(sock_net(sk));
 	smc_path_note_host(sock_net(sk));
 	smc = smc_sock_attach(sk, GFP_KERNEL_ACCOUNT);
 	/* the core destroys the sock and puts the module reference */
@@ -522,7 +522,7 @@ void smc_tcp_become(struct smc_sock *smc, enum smc_decline reason)
 		return;
 	/* accept() records the reason of a child, which has no file yet */
 	if (!smc->child)
-		smc_fallback_remember(sk, false, reason, smc->peer_diagnosis, smc->memory_age_ms);
+		smc_history_add(sk, false, reason, smc->peer_diagnosis, smc->memory_age_ms);
 	trace_smc_switch_to_fallback(smc, sk, reason);
 	/* stamps count bytes of the application, not those of CLC */
 	if (READ_ONCE(sk->sk_tsflags) & SOF_TIMESTAMPING_OPT_ID)

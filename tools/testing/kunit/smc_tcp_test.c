@@ -12,7 +12,7 @@
 #include <net/tcp.h>
 
 #include "../../../net/smc/smc_compat.h"
-#include "../../../net/smc/sock/smc_fallback.h"
+#include "../../../net/smc/sock/smc_history.h"
 #include "../../../net/smc/sock/smc_listener.h"
 #include "../../../net/smc/sock/smc_option.h"
 #include "../../../net/smc/rdma/smc_net.h"
@@ -87,8 +87,8 @@ static bool tcp_is_asked;
 #define smc_option_was_asked(req)	(tcp_is_asked || smc_option_was_asked(req))
 #define smc_net_prepare(...)		((void)0)
 #define smc_peer_prepare(...)		((void)0)
-#define smc_fallback_prepare(...)	((void)0)
-#define smc_fallback_remember		tcp_remember
+#define smc_history_prepare(...)	((void)0)
+#define smc_history_add			tcp_remember
 #define smc_path_note_host(...)		((void)0)
 #define smc_sock_pend			tcp_pend
 #define smc_sock_queue			tcp_queue

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Record of connections that fell back to TCP, for diagnosis: a bounded log in each namespace. It
+ * History of connections that became TCP, for diagnosis: a bounded log in each namespace. It
  * holds plain values, not references; a reader checks each entry against TCP's tables.
  */
 #include <linux/ktime.h>
@@ -13,63 +13,70 @@
 #include "rdma/smc_event.h"
 #include "rdma/smc_ib.h"
 #include "rdma/smc_net.h"
-#include "sock/smc_fallback.h"
+#include "sock/smc_history.h"
 #include "control/smc_trace.h"
 
-#define SMC_FALLBACK_RECORDS	1024
+#define SMC_HISTORY_RECORDS	1024
 
-struct smc_fallback_log {
+struct smc_history {
 	spinlock_t lock;		/* protects all members */
 	u64 count;			/* records so far */
 	unsigned int nr;		/* slots in use */
-	struct smc_fallback_record rec[SMC_FALLBACK_RECORDS];
+	struct smc_history_record rec[SMC_HISTORY_RECORDS];
 };
 
 /* the limit is in Documentation/operations.md */
-static_assert(sizeof(struct smc_fallback_log) < 100 << 10);
+static_assert(sizeof(struct smc_history) < 100 << 10);
 
 /**
- * smc_fallback_prepare() - allocate the log of a namespace
+ * smc_history_prepare() - allocate the log of a namespace
  * @net: the namespace; without memory it has no log, which affects diagnosis only
  *
  * Context: Process context, may sleep.
  */
-void smc_fallback_prepare(struct net *net)
+void smc_history_prepare(struct net *net)
 {
 	struct smc_pernet *sn = smc_net(net);
-	struct smc_fallback_log *log;
+	struct smc_history *log;
 
-	if (READ_ONCE(sn->fallback_log))
+	if (READ_ONCE(sn->history))
 		return;
 	log = kvzalloc(sizeof(*log), GFP_KERNEL_ACCOUNT);
 	if (!log)
 		return;
 	spin_lock_init(&log->lock);
-	/* pairs with smp_load_acquire() of readers and writers */
-	if (cmpxchg(&sn->fallback_log, NULL, log))
+	/* pairs with smp_load_acquire() in history_of() */
+	if (cmpxchg(&sn->history, NULL, log))
 		kvfree(log);
 }
 
 /**
- * smc_fallback_exit_net() - free the log of a namespace
+ * smc_history_exit_net() - free the log of a namespace
  * @net: the namespace, without sockets
  *
  * Context: Process context, may sleep.
  */
-void smc_fallback_exit_net(struct net *net)
+void smc_history_exit_net(struct net *net)
 {
-	kvfree(smc_net(net)->fallback_log);
+	kvfree(smc_net(net)->history);
+}
+
+/* NULL in a namespace that never had a socket of ours. */
+static struct smc_history *history_of(const struct net *net)
+{
+	/* pairs with cmpxchg() in smc_history_prepare() */
+	return smp_load_acquire(&smc_net(net)->history);
 }
 
 /**
- * smc_fallback_describe() - fill in what sock_diag shows of any socket, also for smc_diag.ko
+ * smc_history_describe() - fill in what sock_diag shows of any socket, also for smc_diag.ko
  * @sk: the sock
  * @msg: zeroed; receives TCP's addresses (API-02), their family, cookie, inode and the owner as
  *       a kuid_t
  *
  * Context: Any context but hard interrupt.
  */
-void smc_fallback_describe(struct sock *sk, struct smc_diag_msg *msg)
+void smc_history_describe(struct sock *sk, struct smc_diag_msg *msg)
 {
 	const struct inet_sock *inet = inet_sk(sk);
 
@@ -91,10 +98,10 @@ void smc_fallback_describe(struct sock *sk, struct smc_diag_msg *msg)
 	msg->id.idiag_src[0] = inet->inet_rcv_saddr;
 	msg->id.idiag_dst[0] = inet->inet_daddr;
 }
-EXPORT_SYMBOL_GPL(smc_fallback_describe);
+EXPORT_SYMBOL_GPL(smc_history_describe);
 
 /**
- * smc_fallback_remember() - record that a connection is plain TCP
+ * smc_history_add() - record that a connection is plain TCP
  * @sk: the sock; nothing happens if it has no connection
  * @is_server: it comes from a listener
  * @reason: reason of the fallback, which is counted
@@ -103,11 +110,11 @@ EXPORT_SYMBOL_GPL(smc_fallback_describe);
  *
  * Context: Any context but hard interrupt.
  */
-void smc_fallback_remember(struct sock *sk, bool is_server, enum smc_decline reason,
-			   u32 peer_diagnosis, u32 memory_age_ms)
+void smc_history_add(struct sock *sk, bool is_server, enum smc_decline reason,
+		     u32 peer_diagnosis, u32 memory_age_ms)
 {
-	struct smc_fallback_record *rec;
-	struct smc_fallback_log *log;
+	struct smc_history *log = history_of(sock_net(sk));
+	struct smc_history_record *rec;
 
 	if (!inet_sk(sk)->inet_dport)
 		return;
@@ -116,26 +123,24 @@ void smc_fallback_remember(struct sock *sk, bool is_server, enum smc_decline rea
 	smc_event_send(&(struct smc_event){
 		.cmd = SMC_NETLINK_EVENT_TCP, .net = sock_net(sk), .sk = sk, .reason = reason,
 		.diagnosis = peer_diagnosis, .is_server = is_server });
-	/* pairs with cmpxchg() in smc_fallback_prepare() */
-	log = smp_load_acquire(&smc_net(sock_net(sk))->fallback_log);
 	if (!log)
 		return;
 	spin_lock_bh(&log->lock);
-	rec = &log->rec[log->count++ % SMC_FALLBACK_RECORDS];
+	rec = &log->rec[log->count++ % SMC_HISTORY_RECORDS];
 	memset(rec, 0, sizeof(*rec));
-	smc_fallback_describe(sk, &rec->msg);
+	smc_history_describe(sk, &rec->msg);
 	rec->reason = reason;
 	rec->peer_diagnosis = peer_diagnosis;
 	rec->memory_age_ms = memory_age_ms;
 	rec->is_server = is_server;
 	rec->time_ns = ktime_get_real_ns();
-	if (log->nr < SMC_FALLBACK_RECORDS)
+	if (log->nr < SMC_HISTORY_RECORDS)
 		log->nr++;
 	spin_unlock_bh(&log->lock);
 }
 
 /**
- * smc_fallback_read() - read the log, with connections that are gone
+ * smc_history_read() - read the log, with connections that are gone
  * @net: the namespace
  * @serial: number of the next record, 0 at first; updated. Those that are overwritten are skipped
  * @rec: filled
@@ -143,26 +148,24 @@ void smc_fallback_remember(struct sock *sk, bool is_server, enum smc_decline rea
  * Context: Process context.
  * Return: false at the end.
  */
-bool smc_fallback_read(const struct net *net, u64 *serial, struct smc_fallback_record *rec)
+bool smc_history_read(const struct net *net, u64 *serial, struct smc_history_record *rec)
 {
-	struct smc_fallback_log *log;
+	struct smc_history *log = history_of(net);
 	bool found;
 
-	/* pairs with cmpxchg() in smc_fallback_prepare() */
-	log = smp_load_acquire(&smc_net(net)->fallback_log);
 	if (!log)
 		return false;
 	spin_lock_bh(&log->lock);
 	*serial = max(*serial, log->count - log->nr);
 	found = *serial < log->count;
 	if (found)
-		*rec = log->rec[(*serial)++ % SMC_FALLBACK_RECORDS];
+		*rec = log->rec[(*serial)++ % SMC_HISTORY_RECORDS];
 	spin_unlock_bh(&log->lock);
 	return found;
 }
 
 /* Return: true if the same connection still exists and has a file. */
-static bool smc_fallback_is_current(struct net *net, const struct smc_fallback_record *rec)
+static bool history_is_current(struct net *net, const struct smc_history_record *rec)
 {
 	const struct inet_diag_sockid *id = &rec->msg.id;
 	struct sock *sk = NULL;
@@ -185,7 +188,7 @@ static bool smc_fallback_is_current(struct net *net, const struct smc_fallback_r
 }
 
 /**
- * smc_fallback_next() - read the log, for smc_diag.ko
+ * smc_history_next() - read the log, for smc_diag.ko
  * @net: the namespace
  * @pos: where to continue, 0 at first; updated
  * @rec: filled with a record whose connection still exists and has a file
@@ -193,13 +196,11 @@ static bool smc_fallback_is_current(struct net *net, const struct smc_fallback_r
  * Context: Process context.
  * Return: false at the end.
  */
-bool smc_fallback_next(struct net *net, unsigned int *pos, struct smc_fallback_record *rec)
+bool smc_history_next(struct net *net, unsigned int *pos, struct smc_history_record *rec)
 {
-	struct smc_fallback_log *log;
+	struct smc_history *log = history_of(net);
 	bool found;
 
-	/* pairs with cmpxchg() in smc_fallback_prepare() */
-	log = smp_load_acquire(&smc_net(net)->fallback_log);
 	if (!log)
 		return false;
 	do {
@@ -211,9 +212,9 @@ bool smc_fallback_next(struct net *net, unsigned int *pos, struct smc_fallback_r
 		if (!found)
 			return false;
 		local_bh_disable();
-		found = smc_fallback_is_current(net, rec);
+		found = history_is_current(net, rec);
 		local_bh_enable();
 	} while (!found);
 	return true;
 }
-EXPORT_SYMBOL_GPL(smc_fallback_next);
+EXPORT_SYMBOL_GPL(smc_history_next);
