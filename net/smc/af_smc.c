@@ -11,7 +11,6 @@
 #include <linux/reboot.h>
 #include <linux/smc.h>
 #include <linux/sockios.h>
-#include <net/busy_poll.h>
 #include <net/inet_common.h>
 #include <net/tcp.h>
 
@@ -34,15 +33,16 @@
 #include "group/smc_pool.h"
 #include "group/smc_terminate.h"
 #include "sock/smc_close.h"
+#include "sock/smc_connect.h"
 #include "sock/smc_history.h"
 #include "sock/smc_hs.h"
-#include "sock/smc_hs_path.h"
 #include "sock/smc_hs_ring.h"
 #include "sock/smc_keepalive.h"
 #include "sock/smc_listen.h"
 #include "sock/smc_option.h"
 #include "sock/smc_path.h"
 #include "sock/smc_policy.h"
+#include "sock/smc_poll.h"
 #include "sock/smc_rx.h"
 #include "sock/smc_sockopt.h"
 #include "sock/smc_tcp.h"
@@ -53,89 +53,12 @@
 #include "control/smc_pnetid.h"
 #include "control/smc_sysctl.h"
 
-/* Return: the state, with the socket lock held; NULL, without it, for a sock that is plain TCP. */
-static struct smc_sock *smc_lock(struct sock *sk)
-{
-	struct smc_sock *smc;
-
-	lock_sock(sk);
-	smc = smc_sk(sk);
-	if (!smc) {
-		release_sock(sk);
-		return NULL;
-	}
-	/* input of the peer is processed first, as TCP does with its backlog */
-	if (smc->phase == SMC_PHASE_SMC && smc_close_has_input(smc->conn))
-		smc_close_run(smc->conn);
-	return smc;
-}
-
-/* Runs a pending close machine first. After a sleep the sock may have another state, or none. */
-static void smc_unlock(struct sock *sk)
-{
-	struct smc_sock *smc = smc_sk(sk);
-
-	if (!smc) {
-		release_sock(sk);
-		return;
-	}
-	if (unlikely(!hlist_empty(&smc->missed_conns)) && smc->phase == SMC_PHASE_SMC)
-		smc_close_run(smc->conn);
-	smc_close_unlock(smc);
-}
-
-static bool smc_is_connecting(const struct smc_sock *smc)
-{
-	switch (smc->phase) {
-	case SMC_PHASE_IDLE:
-		return (1 << inet_sk_state_load(smc->sk)) & (TCPF_SYN_SENT | TCPF_SYN_RECV);
-	case SMC_PHASE_HANDSHAKE:
-	case SMC_PHASE_STOPPING:
-		return true;
-	default:
-		return false;
-	}
-}
-
-/*
- * Sleep until connect() has an outcome. @timeo: the time limit in jiffies, updated. Returns the
- * state, or NULL if the sock is plain TCP.
- */
-static struct smc_sock *smc_wait_connect(struct smc_sock *smc, long *timeo, int *err)
-{
-	DEFINE_WAIT_FUNC(wait, woken_wake_function);
-	unsigned int attempts = smc->attempts;
-	struct sock *sk = smc->sk;
-	wait_queue_head_t *wq;
-
-	*err = 0;
-	if (!smc_is_connecting(smc))
-		return smc;
-	wq = sk_sleep(sk);
-	smc_sock_get(smc);
-	add_wait_queue(wq, &wait);
-	while (smc_is_connecting(smc) && smc->attempts == attempts) {
-		*err = *timeo ? sock_intr_errno(*timeo) : -EAGAIN;
-		if (!*timeo || signal_pending(current))
-			break;
-		*err = 0;
-		release_sock(sk);
-		*timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, *timeo);
-		lock_sock(sk);
-	}
-	remove_wait_queue(wq, &wait);
-	if (smc->attempts != attempts)
-		*err = -EPIPE;
-	smc_sock_put(smc);
-	return smc_sk(sk);
-}
-
 static void smc_close(struct sock *sk, long timeout)
 {
 	struct smc_sock *smc;
 
 	guard(smc_call)(sk);
-	smc = smc_lock(sk);
+	smc = smc_call_lock(sk);
 	if (smc && smc_sock_listener(smc))
 		smc_listen_stop(smc);
 	if (!smc || smc->phase == SMC_PHASE_IDLE) {
@@ -155,205 +78,7 @@ static void smc_close(struct sock *sk, long timeout)
 		smc_sock_queue(smc);
 	}
 	smc_close_release(smc);
-	smc_unlock(sk);
-}
-
-/* Return: false for an address that TCP will refuse. */
-static bool smc_read_peer(const struct sockaddr *addr, int addr_len, struct in6_addr *peer,
-			  u16 *port)
-{
-	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)addr;
-	const struct sockaddr_in *in = (const struct sockaddr_in *)addr;
-
-	if (addr->sa_family == AF_INET6 && addr_len >= SIN6_LEN_RFC2133)
-		*peer = in6->sin6_addr;
-	else if (addr->sa_family == AF_INET && addr_len >= sizeof(struct sockaddr_in))
-		ipv6_addr_set_v4mapped(in->sin_addr.s_addr, peer);
-	else
-		return false;
-	/* at one place in both families */
-	*port = ntohs(in->sin_port);
-	return true;
-}
-
-static enum smc_decline smc_check_offer(struct smc_sock *smc, const struct sockaddr *addr,
-					int addr_len)
-{
-	enum smc_decline reason;
-	struct in6_addr peer;
-	u16 port;
-
-	/* an option that SMC does not support was set on the listener */
-	if (smc->fallback == SMC_DECLINE_OPTUNSUPP)
-		return smc->fallback;
-	if (!smc_read_peer(addr, addr_len, &peer, &port))
-		return SMC_DECLINE_NONE;
-	reason = smc_policy_apply(smc->sk, SMC_POLICY_CONNECT, &peer, port);
-	return reason != SMC_DECLINE_NONE ? reason : smc_hs_may_offer(smc, addr, &peer, port);
-}
-
-static void smc_choose_offer(struct smc_sock *smc, const struct sockaddr *addr, int addr_len)
-{
-	smc->peer_diagnosis = 0;
-	smc->memory_age_ms = 0;
-	smc->is_withdrawn = false;
-	smc->fallback = smc_check_offer(smc, addr, addr_len);
-	smc_option_offer(smc, smc->fallback == SMC_DECLINE_NONE);
-	smc->attempts++;
-}
-
-/* TCP's connect() in struct proto: a BPF program of the control group has chosen the address. */
-static int smc_connect_tcp(struct sock *sk, SMC_SOCKADDR *addr, int addr_len)
-{
-	struct smc_sock *smc = smc_sk(sk);
-	int rc;
-
-	sock_owned_by_me(sk);
-	smc_choose_offer(smc, (const struct sockaddr *)addr, addr_len);
-	smc_tcp_follow_connect(smc);
-	rc = smc_tcp_prot(sk)->connect(sk, addr, addr_len);
-	smc_tcp_follow_connect(smc);
-	return rc;
-}
-
-/*
- * For connect() and shutdown(). The work item ends the handshake and TCP's connection; its wait for
- * the peer is bounded. Return: false if the handshake completed first.
- */
-static bool smc_stop_handshake(struct smc_sock *smc)
-{
-	DEFINE_WAIT_FUNC(wait, woken_wake_function);
-	struct sock *sk = smc->sk;
-	wait_queue_head_t *wq = sk_sleep(sk);
-
-	if (smc->phase == SMC_PHASE_HANDSHAKE)
-		smc_sock_set_phase(smc, SMC_PHASE_STOPPING);
-	smc_sock_queue(smc);
-	add_wait_queue(wq, &wait);
-	while (smc->phase == SMC_PHASE_STOPPING) {
-		release_sock(sk);
-		wait_woken(&wait, TASK_UNINTERRUPTIBLE, MAX_SCHEDULE_TIMEOUT);
-		lock_sock(sk);
-	}
-	remove_wait_queue(wq, &wait);
-	return smc_sk(sk) && smc->phase == SMC_PHASE_IDLE;
-}
-
-/*
- * connect() to AF_UNSPEC. As with TCP, a listener is stopped, an attempt ends, a connection is
- * aborted, and the socket can be used again.
- */
-static int smc_disconnect(struct smc_sock *smc, struct socket *sock, SMC_SOCKADDR *addr,
-			  int addr_len, int flags)
-{
-	struct sock *sk = smc->sk;
-	int rc = 0;
-
-	smc->attempts++;
-	if (smc->phase == SMC_PHASE_SMC)
-		rc = smc_close_dissolve(smc);
-	else if (smc->phase != SMC_PHASE_IDLE && !smc_stop_handshake(smc))
-		return -EAGAIN;
-	else if (smc_sock_listener(smc))
-		smc_listen_stop(smc);
-	else
-		return __inet_stream_connect(sock, addr, addr_len, flags, 0);
-	sock->state = rc ? SS_DISCONNECTING : SS_UNCONNECTED;
-	smc_wake_state(sk);
-	return rc;
-}
-
-/* The attempt has ended; it failed, or its connection was aborted since. */
-static bool smc_connect_has_failed(const struct smc_sock *smc)
-{
-	switch (smc->conn->close.state) {
-	case SMC_STATE_CLOSED:
-	case SMC_STATE_PEERABORTWAIT:
-	case SMC_STATE_PROCESSABORT:
-		return true;
-	default:
-		return false;
-	}
-}
-
-/* Report the outcome on SMC once, as inet_stream_connect() does. */
-static int smc_connect_result(struct smc_sock *smc, struct socket *sock)
-{
-	int rc;
-
-	if (sock->state != SS_CONNECTING)
-		return sock->state == SS_CONNECTED ? -EISCONN : -EINVAL;
-	if (!smc_connect_has_failed(smc)) {
-		sock->state = SS_CONNECTED;
-		return 0;
-	}
-	rc = smc_sock_take_err(smc);
-	smc_close_dissolve(smc);
-	sock->state = SS_UNCONNECTED;
-	WRITE_ONCE(smc->sk->sk_err, 0);
-	return rc ? rc : -ECONNABORTED;
-}
-
-/* The attempt failed on TCP, which has the error, or shutdown() ended it. */
-static int smc_connect_failed(struct smc_sock *smc, struct socket *sock, SMC_SOCKADDR *addr,
-			      int addr_len)
-{
-	if (sock->state == SS_CONNECTING)
-		return __inet_stream_connect(sock, addr, addr_len, O_NONBLOCK, 0);
-	return sock_error(smc->sk) ?: -ECONNABORTED;
-}
-
-static int smc_connect(struct socket *sock, SMC_SOCKADDR *addr, int addr_len, int flags)
-{
-	struct sock *sk = sock->sk;
-	struct smc_sock *smc;
-	long timeo;
-	int rc, err;
-
-	guard(smc_call)(sk);
-	smc_option_prepare_connect(sk, addr, addr_len);
-again:
-	smc = smc_lock(sk);
-	if (!smc)
-		return smc_tcp_ops(sock)->connect(sock, addr, addr_len, flags);
-	if (addr_len < (int)sizeof(addr->sa_family)) {
-		rc = -EINVAL;
-		goto out;
-	}
-	if (addr->sa_family == AF_UNSPEC) {
-		rc = smc_disconnect(smc, sock, addr, addr_len, flags);
-		if (rc != -EAGAIN)
-			goto out;
-		release_sock(sk);
-		goto again;
-	}
-	rc = -EALREADY;
-	if (smc_sock_listener(smc)) {
-		/* also while listen() is under way */
-		rc = -EISCONN;
-	} else if (smc->phase == SMC_PHASE_IDLE) {
-		/* without waiting; or the status of an attempt that is under way */
-		rc = __inet_stream_connect(sock, addr, addr_len, flags | O_NONBLOCK, 0);
-	}
-	timeo = sock_sndtimeo(sk, flags & O_NONBLOCK);
-	if (rc == -EALREADY || rc == -EINPROGRESS) {
-		smc = smc_wait_connect(smc, &timeo, &err);
-		if (!smc) {
-			/* TCP is connected and reports it */
-			release_sock(sk);
-			return smc_tcp_ops(sock)->connect(sock, addr, addr_len, flags);
-		}
-		if (err == -EAGAIN)
-			goto out;
-		rc = err;
-		if (!err && smc->phase == SMC_PHASE_IDLE)
-			rc = smc_connect_failed(smc, sock, addr, addr_len);
-	}
-	if (!rc && smc->phase == SMC_PHASE_SMC)
-		rc = smc_connect_result(smc, sock);
-out:
-	smc_unlock(sk);
-	return rc;
+	smc_call_unlock(sk);
 }
 
 /* From accept() on, TCP's memory is charged to the caller. */
@@ -405,20 +130,20 @@ static int smc_listen(struct socket *sock, int backlog)
 
 	guard(smc_call)(sk);
 	smc_option_prepare_listen(sk);
-	smc = smc_lock(sk);
+	smc = smc_call_lock(sk);
 	if (!smc)
 		return smc_tcp_ops(sock)->listen(sock, backlog);
 	if (smc->phase == SMC_PHASE_IDLE && sock->state == SS_UNCONNECTED &&
 	    (1 << sk->sk_state) & (TCPF_CLOSE | TCPF_LISTEN))
 		rc = smc_listen_begin(smc);
-	smc_unlock(sk);
+	smc_call_unlock(sk);
 	if (rc)
 		return rc;
 	rc = smc_tcp_ops(sock)->listen(sock, backlog);
-	smc = smc_lock(sk);
+	smc = smc_call_lock(sk);
 	if (smc) {
 		smc_listen_begun(smc);
-		smc_unlock(sk);
+		smc_call_unlock(sk);
 	}
 	return rc;
 }
@@ -429,7 +154,7 @@ static int smc_getname(struct socket *sock, struct sockaddr *addr, int peer)
 	bool has_peer = true;
 
 	guard(smc_call)(sock->sk);
-	smc = smc_lock(sock->sk);
+	smc = smc_call_lock(sock->sk);
 	if (!smc)
 		return smc_tcp_ops(sock)->getname(sock, addr, peer);
 	/* TCP may be connected before connect() has an outcome, and after both ends closed */
@@ -438,109 +163,10 @@ static int smc_getname(struct socket *sock, struct sockaddr *addr, int peer)
 			   smc->conn->close.state != SMC_STATE_CLOSED;
 	else if (smc->phase != SMC_PHASE_IDLE)
 		has_peer = false;
-	smc_unlock(sock->sk);
+	smc_call_unlock(sock->sk);
 	if (peer == 1 && !has_peer)
 		return -ENOTCONN;
 	return smc_tcp_ops(sock)->getname(sock, addr, peer);
-}
-
-static __poll_t smc_poll_data(struct smc_sock *smc, struct smc_conn *conn, struct socket *sock)
-{
-	u8 peer = READ_ONCE(conn->ctl.rx_conn_flags);
-	u8 shutdown = READ_ONCE(smc->shutdown);
-	__poll_t mask = 0;
-
-	/* an abort is an error, which the close machine raises */
-	if (peer && !(peer & SMC_CDC_ABORT))
-		shutdown |= RCV_SHUTDOWN;
-	if (shutdown == SHUTDOWN_MASK || READ_ONCE(conn->close.state) == SMC_STATE_CLOSED)
-		mask |= EPOLLHUP;
-	if (shutdown & RCV_SHUTDOWN)
-		mask |= EPOLLIN | EPOLLRDNORM | EPOLLRDHUP;
-	if (!smc_state_is_usable(&conn->close))
-		return mask | (shutdown & SEND_SHUTDOWN ? EPOLLOUT | EPOLLWRNORM : 0);
-
-	if (smc_rx_is_readable(conn))
-		mask |= EPOLLIN | EPOLLRDNORM;
-	if (smc_rx_has_urgent(conn))
-		mask |= EPOLLPRI;
-	if (shutdown & SEND_SHUTDOWN || smc_tx_is_writable(conn)) {
-		mask |= EPOLLOUT | EPOLLWRNORM;
-	} else {
-		if (sock_flag(smc->sk, SOCK_FASYNC))
-			set_bit(SOCKWQ_ASYNC_NOSPACE, &sock->wq.flags);
-		set_bit(SOCK_NOSPACE, &sock->flags);
-		/* pairs with smp_mb() in smc_event_space(): set the bit, then read the ring */
-		smp_mb__after_atomic();
-		if (smc_tx_is_writable(conn))
-			mask |= EPOLLOUT | EPOLLWRNORM;
-	}
-	return mask;
-}
-
-/*
- * Whether a connected socket is SMC's is still undecided. TCP is asked before the state is read: it
- * may become connected in between, and an early EPOLLOUT makes io_uring call connect() again.
- */
-static __poll_t smc_poll_idle(struct smc_sock *smc, struct file *file, struct socket *sock)
-{
-	const struct smc_listener *listener = rcu_dereference(smc->listener);
-	__poll_t mask;
-
-	if (listener && inet_sk_state_load(smc->sk) == TCP_LISTEN)
-		return smc_listen_is_ready(listener, smc->sk) ? EPOLLIN | EPOLLRDNORM : 0;
-	mask = tcp_poll(file, sock, NULL);
-	return (1 << inet_sk_state_load(smc->sk)) & (TCPF_CLOSE | TCPF_SYN_SENT | TCPF_LISTEN) ?
-	       mask : 0;
-}
-
-/* Expects an RCU read section. */
-static __poll_t smc_poll_sock(struct smc_sock *smc, struct file *file, struct socket *sock,
-			      bool is_spinning)
-{
-	struct smc_conn *conn;
-	__poll_t mask = 0;
-
-	/* pairs with smp_store_release() in smc_sock_set_phase() */
-	switch (smp_load_acquire(&smc->phase)) {
-	case SMC_PHASE_IDLE:
-		return smc_poll_idle(smc, file, sock);
-	case SMC_PHASE_SMC:
-		conn = READ_ONCE(smc->conn);
-		if (!conn)
-			break;
-		if (is_spinning)
-			smc_tx_poll(conn, NULL, NULL);
-		mask = smc_poll_data(smc, conn, sock);
-		break;
-	default:
-		break;
-	}
-	/* last, as in tcp_poll(): an error is set before the state that follows from it */
-	smp_rmb();
-	if ((READ_ONCE(smc->err) && READ_ONCE(smc->sk->sk_err)) ||
-	    !skb_queue_empty_lockless(&smc->sk->sk_error_queue))
-		mask |= EPOLLERR;
-	return mask;
-}
-
-static __poll_t smc_poll(struct file *file, struct socket *sock, poll_table *wait)
-{
-	/* net.core.busy_poll */
-	bool is_spinning = poll_requested_events(wait) & POLL_BUSY_LOOP &&
-			   sk_can_busy_loop(sock->sk);
-	struct smc_sock *smc;
-	__poll_t mask = 0;
-
-	guard(smc_entry)();
-	/* first: a sock that becomes plain TCP wakes only the entries already queued */
-	sock_poll_wait(file, sock, wait);
-	rcu_read_lock();
-	smc = smc_sk(sock->sk);
-	if (smc)
-		mask = smc_poll_sock(smc, file, sock, is_spinning);
-	rcu_read_unlock();
-	return smc ? mask : tcp_poll(file, sock, NULL);
 }
 
 static int smc_inspect(struct smc_conn *conn, int cmd)
@@ -573,7 +199,7 @@ static bool smc_ioctl(struct sock *sk, int cmd, int *answ)
 	case SIOCOUTQ:
 	case SIOCOUTQNSD:
 	case SIOCATMARK:
-		smc = smc_lock(sk);
+		smc = smc_call_lock(sk);
 		break;
 	default:
 		smc = NULL;
@@ -583,7 +209,7 @@ static bool smc_ioctl(struct sock *sk, int cmd, int *answ)
 	is_ours = smc->phase != SMC_PHASE_IDLE;
 	/* before that, bytes on TCP belong to the handshake */
 	*answ = smc->phase == SMC_PHASE_SMC ? smc_inspect(smc->conn, cmd) : 0;
-	smc_unlock(sk);
+	smc_call_unlock(sk);
 	return is_ours;
 }
 
@@ -599,7 +225,7 @@ static int smc_shutdown(struct socket *sock, int how)
 		return -EINVAL;
 	guard(smc_call)(sk);
 again:
-	smc = smc_lock(sk);
+	smc = smc_call_lock(sk);
 	if (!smc)
 		return smc_tcp_ops(sock)->shutdown(sock, how);
 	switch (smc->phase) {
@@ -612,20 +238,20 @@ again:
 		break;
 	case SMC_PHASE_IDLE:
 		if (!smc_sock_listener(smc) || how == SHUT_WR) {
-			smc_unlock(sk);
+			smc_call_unlock(sk);
 			return smc_tcp_ops(sock)->shutdown(sock, how);
 		}
 		smc_listen_stop(smc);
 		smc_wake_state(sk);
 		break;
 	default:
-		if (!smc_stop_handshake(smc)) {
+		if (!smc_connect_stop(smc)) {
 			release_sock(sk);
 			goto again;
 		}
 		sock->state = SS_UNCONNECTED;
 	}
-	smc_unlock(sk);
+	smc_call_unlock(sk);
 	return rc;
 }
 
@@ -682,7 +308,7 @@ static int smc_sendmsg(struct sock *sk, struct msghdr *msg, size_t len)
 	int rc;
 
 	guard(smc_entry)();
-	smc = smc_lock(sk);
+	smc = smc_call_lock(sk);
 	if (!smc)
 		return smc_forward_sendmsg(sk, msg, len);
 	if (msg->msg_flags & MSG_FASTOPEN && smc->phase == SMC_PHASE_IDLE &&
@@ -696,7 +322,7 @@ static int smc_sendmsg(struct sock *sk, struct msghdr *msg, size_t len)
 		goto out;
 	}
 	timeo = sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT);
-	smc = smc_wait_connect(smc, &timeo, &rc);
+	smc = smc_connect_wait(smc, &timeo, &rc);
 	if (!smc) {
 		release_sock(sk);
 		return smc_forward_sendmsg(sk, msg, len);
@@ -711,7 +337,7 @@ static int smc_sendmsg(struct sock *sk, struct msghdr *msg, size_t len)
 		rc = sk_stream_error(sk, msg->msg_flags, -EPIPE);
 	}
 out:
-	smc_unlock(sk);
+	smc_call_unlock(sk);
 	return rc;
 }
 
@@ -725,15 +351,15 @@ static void __maybe_unused smc_splice_eof(struct socket *sock)
 	struct smc_sock *smc;
 
 	guard(smc_call)(sk);
-	smc = smc_lock(sk);
+	smc = smc_call_lock(sk);
 	if (smc && smc_sock_is_usable(smc)) {
 		if (!(tcp_sk(sk)->nonagle & TCP_NAGLE_CORK))
 			smc_tx_flush(smc->conn);
-		smc_unlock(sk);
+		smc_call_unlock(sk);
 		return;
 	}
 	if (smc)
-		smc_unlock(sk);
+		smc_call_unlock(sk);
 	smc_compat_splice_eof(smc_tcp_prot(sk), sock);
 }
 
@@ -792,7 +418,7 @@ static int smc_recvmsg(struct sock *sk, struct msghdr *msg, size_t len, int flag
 
 	guard(smc_entry)();
 	/* notices of SMC are in TCP's error queue */
-	smc = flags & MSG_ERRQUEUE ? NULL : smc_lock(sk);
+	smc = flags & MSG_ERRQUEUE ? NULL : smc_call_lock(sk);
 	if (!smc)
 		return smc_forward_recvmsg(sk, msg, len, flags, addr_len);
 	if (flags & MSG_OOB && smc->phase != SMC_PHASE_SMC && sk->sk_state != TCP_LISTEN) {
@@ -800,7 +426,7 @@ static int smc_recvmsg(struct sock *sk, struct msghdr *msg, size_t len, int flag
 		goto out;
 	}
 	timeo = sock_rcvtimeo(sk, flags & MSG_DONTWAIT);
-	smc = smc_wait_connect(smc, &timeo, &rc);
+	smc = smc_connect_wait(smc, &timeo, &rc);
 	if (!smc) {
 		release_sock(sk);
 		return smc_forward_recvmsg(sk, msg, len, flags, addr_len);
@@ -810,7 +436,7 @@ static int smc_recvmsg(struct sock *sk, struct msghdr *msg, size_t len, int flag
 	else if (!rc)
 		rc = smc_recv_smc(smc, msg, len, flags, timeo);
 out:
-	smc_unlock(sk);
+	smc_call_unlock(sk);
 	return rc;
 }
 
@@ -889,103 +515,6 @@ static const struct net_proto_family smc_family = {
 	.create	= smc_create,
 };
 
-static void smc_event_close(struct smc_conn *conn, u32 events)
-{
-	if (events & SMC_EV_ABORT)
-		smc_stat_inc(sock_net(conn->sk), SMC_STAT_ABORTS_RX);
-	if (events & (SMC_EV_INVALID | SMC_EV_LOST))
-		smc_sock_pend(conn, SMC_PENDING_FAULT);
-	if (events & SMC_EV_LINK_LOST)
-		smc_sock_pend(conn, SMC_PENDING_LINK_LOST);
-	/* the machine reads the details from the connection */
-	if (events & (SMC_EV_DONE | SMC_EV_CLOSED | SMC_EV_ABORT) ||
-	    (events & SMC_EV_FINAL_DONE && smc_state_awaits_final(&conn->close) &&
-	     !smc_close_awaits_fin(conn)) ||
-	    (events & SMC_EV_TX_DONE && smc_state_is_draining(&conn->close)))
-		smc_sock_queue_close(conn);
-}
-
-/* Wakes only writers that found the ring full, not readers. */
-static void smc_event_space(struct smc_conn *conn)
-{
-	struct socket_wq *wq;
-	bool is_wanted;
-
-	/* pairs with smp_mb__after_atomic() of those that set SOCK_NOSPACE, then read the ring */
-	smp_mb();
-	rcu_read_lock();
-	wq = rcu_dereference(conn->sk->sk_wq);
-	is_wanted = wq && test_bit(SOCK_NOSPACE, &container_of(wq, struct socket, wq)->flags);
-	rcu_read_unlock();
-	if (is_wanted && smc_tx_is_writable(conn))
-		smc_wake_writers(conn->sk);
-}
-
-/* SIGURG precedes the wake-up of a reader. The callback lock protects sk_socket from close(). */
-static void smc_event_urgent(struct sock *sk)
-{
-	read_lock_bh(&sk->sk_callback_lock);
-	if (sk->sk_socket)
-		sk_send_sigurg(sk);
-	read_unlock_bh(&sk->sk_callback_lock);
-	smc_wake_readers(sk);
-}
-
-/* Forward events to the application. Expects an RCU read section. */
-static void smc_event_app(struct smc_sock *smc, struct smc_conn *conn, u32 events)
-{
-	struct sock *sk = smc->sk;
-
-	/* accept() may wait for this event */
-	if (READ_ONCE(smc->child) &&
-	    events & (SMC_EV_DATA | SMC_EV_URG_PENDING | SMC_EV_DONE | SMC_EV_CLOSED))
-		smc_sock_queue(smc);
-	if (events & SMC_EV_URG_PENDING)
-		smc_event_urgent(sk);
-	if (events & SMC_EV_DATA) {
-		if (READ_ONCE(smc->is_released) || READ_ONCE(smc->shutdown) == SHUTDOWN_MASK)
-			smc_sock_queue_close(conn);
-		smc_wake_readers(sk);
-	} else if (events & SMC_EV_URG) {
-		/* a reader can now step over the position of an earlier urgent byte */
-		smc_wake_readers(sk);
-	}
-	if (events & SMC_EV_TX_DONE)
-		smc_event_space(conn);
-	if (!(events & (SMC_EV_DONE | SMC_EV_CLOSED)))
-		return;
-	/*
-	 * Pollers are woken only when connect() has its outcome: io_uring would call connect()
-	 * again and take EALREADY for the result. Pairs with the wake-up after the phase change in
-	 * smc_hs_finish_client(): either that sees this message, or the new phase is seen here.
-	 */
-	smp_mb();
-	if (READ_ONCE(smc->phase) == SMC_PHASE_SMC)
-		smc_wake_state(sk);
-	/* as tcp_fin() */
-	sk_wake_async(sk, SOCK_WAKE_WAITD,
-		      READ_ONCE(smc->shutdown) & SEND_SHUTDOWN ? POLL_HUP : POLL_IN);
-}
-
-/* The event upcall of a connection. Any context but hard interrupt. */
-static void smc_event(struct smc_conn *conn, u32 events)
-{
-	struct smc_sock *smc;
-
-	if (events & SMC_EV_RINGS_FREE)
-		smc_pool_trim(conn->lgr);
-	rcu_read_lock();
-	/* a socket that dropped the connection gets no events of it */
-	smc = smc_conn_sock(conn);
-	if (smc)
-		smc_event_app(smc, conn, events);
-	rcu_read_unlock();
-	/* smc_tx_push() decides what a new window, a request or a new link allows */
-	if (events & (SMC_EV_SPACE | SMC_EV_UPDATE_REQ | SMC_EV_BLOCKED | SMC_EV_MOVED))
-		smc_tx_push(conn);
-	smc_event_close(conn, events);
-}
-
 static const struct smc_wr_ops smc_link_ops = {
 	.rx_cdc	= smc_cdc_rx,
 	.rx_imm	= smc_cdc_rx_imm,
@@ -999,7 +528,7 @@ static const struct smc_sock_works smc_works = {
 	.close		 = smc_close_work,
 	.close_timer	 = smc_close_timer,
 	.keep_timer	 = smc_keepalive_timer,
-	.event		 = smc_event,
+	.event		 = smc_conn_event,
 };
 
 static const struct smc_event_ops smc_events = {

@@ -268,7 +268,7 @@ static void smc_close_report(struct smc_conn *conn, const struct smc_close_step 
 	if (smc_close_is_reported(step->cause))
 		err = smc_close_after_end(smc, was, has_lost_data, err);
 	smc_sock_set_err(smc, err);
-	/* pairs with smp_rmb() in smc_poll_is_tcps(): the error is visible before the shutdown */
+	/* pairs with smp_rmb() in poll_sock(): the error is visible before the shutdown */
 	smp_wmb();
 	WRITE_ONCE(smc->shutdown, SHUTDOWN_MASK);
 }
@@ -377,6 +377,12 @@ void smc_close_handle_event(struct smc_conn *conn, enum smc_close_event event)
 		smc_close_finish(conn);
 }
 
+/* True if the close machine may have an event to process. */
+static bool smc_close_has_input(const struct smc_conn *conn)
+{
+	return READ_ONCE(conn->pending) || READ_ONCE(conn->ctl.rx_conn_flags);
+}
+
 /**
  * smc_close_establish() - start the close machine when rendezvous is complete (CLOSE-06)
  * @conn: the open connection
@@ -439,13 +445,8 @@ static void smc_close_run_pending(struct smc_conn *conn, unsigned long pending)
 			smc_close_handle_event(conn, events[bit]);
 }
 
-/**
- * smc_close_run() - run the close machine on all pending events, RFC 7609 4.8
- * @conn: the connection; referenced by the caller or its socket
- *
- * Context: Process context, may sleep. Expects the socket lock held.
- */
-void smc_close_run(struct smc_conn *conn)
+/* Run the close machine on all pending events, RFC 7609 4.8. */
+static void smc_close_run(struct smc_conn *conn)
 {
 	unsigned long pending = READ_ONCE(conn->pending);
 	struct smc_sock *smc;
@@ -669,4 +670,49 @@ int smc_close_dissolve(struct smc_sock *smc)
 	rc = smc_tcp_disconnect(sk);
 	WRITE_ONCE(sk->sk_err, err);
 	return rc;
+}
+
+/**
+ * smc_call_lock() - take the socket lock for a call
+ * @sk: the sock
+ *
+ * Context: Process context, may sleep.
+ * Return: the state, with the socket lock held; NULL, without it, for a sock that is plain TCP.
+ */
+struct smc_sock *smc_call_lock(struct sock *sk)
+{
+	struct smc_sock *smc;
+
+	lock_sock(sk);
+	smc = smc_sk(sk);
+	if (!smc) {
+		release_sock(sk);
+		return NULL;
+	}
+	/* input of the peer is processed first, as TCP does with its backlog */
+	if (smc->phase == SMC_PHASE_SMC && smc_close_has_input(smc->conn))
+		smc_close_run(smc->conn);
+	return smc;
+}
+
+/**
+ * smc_call_unlock() - release the socket lock after a call
+ * @sk: the sock; after a sleep it may have another state, or none
+ *
+ * Runs a pending close machine first.
+ *
+ * Context: Process context, may sleep. Expects the socket lock held.
+ */
+void smc_call_unlock(struct sock *sk)
+{
+	struct smc_sock *smc = smc_sk(sk);
+
+	sock_owned_by_me(sk);
+	if (!smc) {
+		release_sock(sk);
+		return;
+	}
+	if (unlikely(!hlist_empty(&smc->missed_conns)) && smc->phase == SMC_PHASE_SMC)
+		smc_close_run(smc->conn);
+	smc_close_unlock(smc);
 }

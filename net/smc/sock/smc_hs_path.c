@@ -11,39 +11,6 @@
 #include "sock/smc_hs_path.h"
 #include "sock/smc_path.h"
 
-/**
- * smc_hs_may_offer() - check whether a client may offer SMC, before it connects
- * @smc: the client; receives the peer's diagnosis and the age of what is remembered
- * @addr: address for connect(), of either family
- * @peer: the same address, IPv4 mapped
- * @port: its port
- *
- * A Decline costs more than TCP does. So nothing is offered without an RDMA device on the route, to
- * a peer whose path failed lately, or to a service that declined several times in a row.
- *
- * Context: Process context, may sleep. Expects the socket lock held.
- * Return: SMC_DECLINE_NONE, or the reason to use TCP.
- */
-enum smc_decline smc_hs_may_offer(struct smc_sock *smc, const struct sockaddr *addr,
-				  const struct in6_addr *peer, u16 port)
-{
-	struct net *net = sock_net(smc->sk);
-	struct smc_peer_entry entry;
-	enum smc_decline reason;
-
-	sock_owned_by_me(smc->sk);
-	reason = smc_path_reach(smc->sk, addr);
-	if (reason != SMC_DECLINE_NONE)
-		return reason;
-	reason = smc_peer_recall(net, SMC_PEER_HAS_WORKED, peer, 0, &entry) ?:
-		 smc_peer_recall(net, SMC_PEER_DECLINED, peer, port, &entry);
-	if (reason != SMC_DECLINE_NONE) {
-		smc->peer_diagnosis = entry.diagnosis;
-		smc->memory_age_ms = entry.age_ms;
-	}
-	return reason;
-}
-
 /*
  * True if the next first contact may find a path by RoCE v2: this one was of version 1, where RoCE
  * v1 goes first. A server without RoCE v1 may have a client that has it, and changes; a client

@@ -5,8 +5,6 @@
 
 #include "sock/smc_hs_types.h"
 
-enum smc_decline smc_hs_may_offer(struct smc_sock *smc, const struct sockaddr *addr,
-				  const struct in6_addr *peer, u16 port);
 enum smc_hs_outcome smc_hs_build_proposal(struct smc_hs *hs, struct smc_clc_msg *msg);
 enum smc_hs_outcome smc_hs_find_port(struct smc_hs *hs, struct smc_nego_subnets *subnets);
 void smc_hs_leave_pair(struct smc_hs *hs);

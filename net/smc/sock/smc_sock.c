@@ -312,7 +312,7 @@ bool smc_sock_set_phase(struct smc_sock *smc, enum smc_phase phase)
 	lockdep_assert(lockdep_sock_is_held(smc->sk));
 	if (WARN_ON_ONCE(!(smc_phase_moves[smc->phase] & BIT(phase))))
 		return false;
-	/* pairs with smp_load_acquire() in smc_poll_is_tcps(): publishes what the phase implies */
+	/* pairs with smp_load_acquire() in poll_sock(): publishes what the phase implies */
 	smp_store_release(&smc->phase, phase);
 	return true;
 }

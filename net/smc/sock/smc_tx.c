@@ -425,7 +425,7 @@ static int tx_drop(struct smc_sock *smc, struct msghdr *msg, size_t len)
 	/* the reader still gets the peer's data and the end of the stream */
 	smc->is_done = true;
 	smc_sock_set_err(smc, EPIPE);
-	/* pairs with smp_rmb() in smc_poll_is_tcps(): the error is visible before the shutdown */
+	/* pairs with smp_rmb() in poll_sock(): the error is visible before the shutdown */
 	smp_wmb();
 	WRITE_ONCE(smc->shutdown, SHUTDOWN_MASK);
 	smc_wake_error(smc->sk);
@@ -520,7 +520,7 @@ static int tx_wait(struct tx_call *call)
 		sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
 		if (sk->sk_socket)
 			set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
-		/* pairs with smp_mb() in smc_event_space(): set the bit, then read the ring */
+		/* pairs with smp_mb() in event_space(): set the bit, then read the ring */
 		smp_mb__after_atomic();
 		if (tx_check(call) || tx_room(conn))
 			break;
