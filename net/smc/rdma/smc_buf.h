@@ -16,9 +16,9 @@
 #include <linux/wait.h>
 #include <rdma/ib_verbs.h>
 
+#include "proto/smc_rtoken.h"
 #include "rdma/smc_wr.h"
 
-#define SMC_LINKS_MAX		9	/* eight symmetric and one asymmetric, AMB-61 */
 #define SMC_BUF_MAX_ELEMS	255	/* RMB-02 */
 #define SMC_BUF_MAX_REGIONS	255	/* RMB-01 */
 #define SMC_BUF_MIN_SIZE	16384	/* size code 0 */
@@ -115,21 +115,6 @@ struct smc_buf_pool {
 	wait_queue_head_t waitq;
 };
 
-/* One RMB of the peer: its key and address on each link, RKEY-22. */
-struct smc_rtoken {
-	u64 vaddr[SMC_LINKS_MAX];
-	u32 rkey[SMC_LINKS_MAX];
-	u16 links;			/* bit per link index with a valid pair */
-	DECLARE_BITMAP(in_use, SMC_BUF_MAX_ELEMS + 1);	/* by element index */
-};
-
-struct smc_rtokens {
-	struct smc_rtoken tok[SMC_BUF_MAX_REGIONS];
-};
-
-/* documented in Documentation/operations.md */
-static_assert(sizeof(struct smc_rtokens) < 40 << 10);
-
 void smc_buf_pool_init(struct smc_buf_pool *pool, enum smc_buf_kind kind);
 void smc_buf_pool_free(struct smc_buf_pool *pool);
 
@@ -180,14 +165,5 @@ void smc_buf_sync_for_cpu(const struct smc_buf_elem *elem, struct smc_wr *wr,
 			  unsigned int link, u32 off, u32 len);
 void smc_buf_sync_for_device(const struct smc_buf_elem *elem, struct smc_wr *wr,
 			     unsigned int link, u32 off, u32 len);
-
-int smc_rtoken_add(struct smc_rtokens *rt, unsigned int link, u32 rkey, u64 vaddr);
-int smc_rtoken_set(struct smc_rtokens *rt, unsigned int idx, unsigned int link,
-		   u32 rkey, u64 vaddr);
-int smc_rtoken_find(const struct smc_rtokens *rt, unsigned int link, u32 rkey, u64 vaddr);
-int smc_rtoken_find_rkey(const struct smc_rtokens *rt, unsigned int link, u32 rkey);
-bool smc_rtoken_is_known(const struct smc_rtokens *rt, unsigned int idx, unsigned int link);
-void smc_rtoken_del(struct smc_rtokens *rt, unsigned int idx);
-void smc_rtoken_del_link(struct smc_rtokens *rt, unsigned int link);
 
 #endif /* SMC_BUF_H */

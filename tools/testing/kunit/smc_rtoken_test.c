@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The peer's RMBs and their keys on each link. */
+#include "smc_kunit.h"
+
+#include "../../../net/smc/proto/smc_rtoken.c"
+
+static struct smc_rtokens *rtoken_table(struct kunit *test)
+{
+	struct smc_rtokens *rt;
+
+	rt = kunit_kzalloc(test, sizeof(*rt), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, rt);
+	return rt;
+}
+
+static void rkey_22_an_rmb_has_a_token_on_each_link(struct kunit *test)
+{
+	struct smc_rtokens *rt = rtoken_table(test);
+
+	KUNIT_EXPECT_EQ(test, smc_rtoken_add(rt, 0, 0x11, 0x1000), 0);
+	KUNIT_EXPECT_EQ(test, smc_rtoken_add(rt, 0, 0x22, 0x2000), 1);
+	KUNIT_EXPECT_EQ(test, smc_rtoken_set(rt, 0, 8, 0x22, 0x9000), 0);
+
+	/* One key, two links, two RMBs. */
+	KUNIT_EXPECT_EQ(test, smc_rtoken_find(rt, 0, 0x22, 0x2000), 1);
+	KUNIT_EXPECT_EQ(test, smc_rtoken_find(rt, 8, 0x22, 0x9000), 0);
+	KUNIT_EXPECT_EQ(test, smc_rtoken_find_rkey(rt, 8, 0x22), 0);
+	KUNIT_EXPECT_EQ(test, smc_rtoken_find_rkey(rt, 8, 0x11), -ENOENT);
+	KUNIT_EXPECT_EQ(test, smc_rtoken_find_rkey(rt, 1, 0x22), -ENOENT);
+}
+
+static void rkey_01_a_token_is_key_and_address(struct kunit *test)
+{
+	struct smc_rtokens *rt = rtoken_table(test);
+
+	KUNIT_EXPECT_EQ(test, smc_rtoken_add(rt, 2, 0x11, 0x1000), 0);
+	KUNIT_EXPECT_EQ(test, smc_rtoken_find(rt, 2, 0x11, 0x1000), 0);
+	KUNIT_EXPECT_EQ(test, smc_rtoken_find(rt, 2, 0x11, 0x1001), -ENOENT);
+	KUNIT_EXPECT_EQ(test, smc_rtoken_find(rt, 2, 0x12, 0x1000), -ENOENT);
+	KUNIT_EXPECT_EQ(test, smc_rtoken_add(rt, 2, 0x11, 0x1001), -EEXIST);
+}
+
+static void an_empty_entry_does_not_match_key_0(struct kunit *test)
+{
+	struct smc_rtokens *rt = rtoken_table(test);
+
+	KUNIT_EXPECT_EQ(test, smc_rtoken_find(rt, 0, 0, 0), -ENOENT);
+	KUNIT_EXPECT_EQ(test, smc_rtoken_add(rt, 0, 0, 0), 0);
+	KUNIT_EXPECT_EQ(test, smc_rtoken_find(rt, 0, 0, 0), 0);
+}
+
+static void a_token_set_again_stays_in_its_place(struct kunit *test)
+{
+	struct smc_rtokens *rt = rtoken_table(test);
+
+	KUNIT_EXPECT_EQ(test, smc_rtoken_add(rt, 0, 0x11, 0x1000), 0);
+	KUNIT_EXPECT_EQ(test, smc_rtoken_add(rt, 0, 0x22, 0x2000), 1);
+	KUNIT_EXPECT_EQ(test, smc_rtoken_add(rt, 0, 0x11, 0x1000), 0);
+	KUNIT_EXPECT_EQ(test, smc_rtoken_set(rt, 0, 0, 0x11, 0x1000), 0);
+	/* neither takes the other's key nor loses its own */
+	KUNIT_EXPECT_EQ(test, smc_rtoken_set(rt, 0, 0, 0x22, 0x2000), -EEXIST);
+	KUNIT_EXPECT_EQ(test, smc_rtoken_set(rt, 0, 0, 0x33, 0x3000), -EEXIST);
+	KUNIT_EXPECT_EQ(test, smc_rtoken_find(rt, 0, 0x11, 0x1000), 0);
+}
+
+static void rmb_01_the_peer_has_255_rmbs(struct kunit *test)
+{
+	struct smc_rtokens *rt = rtoken_table(test);
+	u32 i;
+
+	for (i = 0; i < 255; i++)
+		KUNIT_ASSERT_EQ(test, smc_rtoken_add(rt, 0, i, i), i);
+	KUNIT_EXPECT_EQ(test, smc_rtoken_add(rt, 0, 255, 255), -ENOSPC);
+	KUNIT_EXPECT_EQ(test, smc_rtoken_find(rt, 0, 254, 254), 254);
+
+	rt->tok[100].in_use[0] = BIT(7);
+	smc_rtoken_del(rt, 100);
+	KUNIT_EXPECT_EQ(test, smc_rtoken_find_rkey(rt, 0, 100), -ENOENT);
+	KUNIT_EXPECT_EQ(test, smc_rtoken_add(rt, 0, 255, 255), 100);
+	KUNIT_EXPECT_FALSE(test, rt->tok[100].in_use[0] & BIT(7));
+}
+
+static void with_its_last_link_an_rmb_is_forgotten(struct kunit *test)
+{
+	struct smc_rtokens *rt = rtoken_table(test);
+
+	KUNIT_EXPECT_EQ(test, smc_rtoken_add(rt, 0, 0x11, 0x1000), 0);
+	KUNIT_EXPECT_EQ(test, smc_rtoken_set(rt, 0, 1, 0x12, 0x1000), 0);
+	KUNIT_EXPECT_EQ(test, smc_rtoken_add(rt, 0, 0x21, 0x2000), 1);
+	rt->tok[0].in_use[0] = BIT(1);
+
+	smc_rtoken_del_link(rt, 0);
+	KUNIT_EXPECT_EQ(test, smc_rtoken_find_rkey(rt, 0, 0x11), -ENOENT);
+	KUNIT_EXPECT_EQ(test, smc_rtoken_find(rt, 1, 0x12, 0x1000), 0);
+	KUNIT_EXPECT_TRUE(test, rt->tok[0].in_use[0] & BIT(1));
+	/* the second one is free again, the first one is not */
+	KUNIT_EXPECT_EQ(test, smc_rtoken_add(rt, 0, 0x31, 0x3000), 1);
+	KUNIT_EXPECT_EQ(test, smc_rtoken_set(rt, 0, 0, 0x13, 0x1000), 0);
+}
+
+static struct kunit_case smc_rtoken_cases[] = {
+	KUNIT_CASE(rkey_22_an_rmb_has_a_token_on_each_link),
+	KUNIT_CASE(rkey_01_a_token_is_key_and_address),
+	KUNIT_CASE(an_empty_entry_does_not_match_key_0),
+	KUNIT_CASE(a_token_set_again_stays_in_its_place),
+	KUNIT_CASE(rmb_01_the_peer_has_255_rmbs),
+	KUNIT_CASE(with_its_last_link_an_rmb_is_forgotten),
+	{}
+};
+
+static struct kunit_suite smc_rtoken_suite = {
+	.name = "smc_rtoken",
+	.test_cases = smc_rtoken_cases,
+};
+
+kunit_test_suite(smc_rtoken_suite);
