@@ -17,7 +17,7 @@
 #include "sock/smc_path.h"
 #include "control/smc_netlink.h"
 #include "control/smc_netlink_event.h"
-#include "control/smc_netlink_lgr.h"
+#include "control/smc_netlink_dump.h"
 
 #define EVENT_GROUP	0	/* the only one of the family */
 

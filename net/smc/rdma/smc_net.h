@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * State of a network namespace: settings (registered by smc_sysctl.c), counters (shown by
- * smc_netlink_stats.c), and bounded tables of failed peers and fallback sockets.
+ * smc_netlink_dump.c), and bounded tables of failed peers and fallback sockets.
  */
 #ifndef SMC_NET_H
 #define SMC_NET_H

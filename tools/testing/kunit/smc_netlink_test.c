@@ -11,10 +11,9 @@
 
 /* there are no devices */
 #define smc_ib_end_ifindex(...)	7
+#define smc_ib_next_view(...)		false
 
-#include "../../../net/smc/control/smc_netlink_msg.c"
-#include "../../../net/smc/control/smc_netlink_lgr.c"
-#include "../../../net/smc/control/smc_netlink_stats.c"
+#include "../../../net/smc/control/smc_netlink_dump.c"
 
 #define NL_GROUPS	20
 #define NL_LINKS	2
@@ -231,17 +230,17 @@ static void nl_note(struct kunit *test, const struct nlmsghdr *nlh)
 
 static int nl_dump_stats(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	return smc_netlink_dump_each(skb, cb, smc_netlink_put_stats);
+	return dump_each(skb, cb, dump_stats);
 }
 
 static int nl_dump_counters(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	return smc_netlink_dump_each(skb, cb, smc_netlink_put_counter);
+	return dump_each(skb, cb, dump_counter);
 }
 
 static int nl_dump_fback(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	return smc_netlink_dump_each(skb, cb, smc_netlink_put_fback);
+	return dump_each(skb, cb, dump_fback);
 }
 
 /* Read the next part. Return: what the dump returned. */
@@ -291,11 +290,11 @@ static void a_dump_has_each_group_and_link_once_in_parts_of_any_size(struct kuni
 		nl_form(test, i);
 	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
 		nl_restart(lab, sizes[i]);
-		nl_read_all(test, smc_netlink_dump_lgr);
+		nl_read_all(test, dump_lgr);
 		KUNIT_EXPECT_EQ(test, lab->nr_lgrs, NL_GROUPS);
 		KUNIT_EXPECT_EQ(test, lab->nr_links, 0);
 		nl_restart(lab, sizes[i]);
-		nl_read_all(test, smc_netlink_dump_link);
+		nl_read_all(test, dump_link);
 		KUNIT_EXPECT_EQ(test, lab->nr_lgrs, NL_GROUPS);
 		KUNIT_EXPECT_EQ(test, lab->nr_links, NL_GROUPS * NL_LINKS);
 		for (k = 0; k < NL_GROUPS; k++)
@@ -314,7 +313,7 @@ static void groups_that_come_and_go_neither_repeat_nor_hide_others(struct kunit 
 		nl_form(test, i);
 	nl_restart(lab, NL_SMALL);
 	/* the first group and perhaps a link; it ends before the rest is read */
-	KUNIT_ASSERT_GT(test, nl_read(test, smc_netlink_dump_link, nl_note), 0);
+	KUNIT_ASSERT_GT(test, nl_read(test, dump_link, nl_note), 0);
 	KUNIT_EXPECT_EQ(test, lab->nr_lgrs, 1);
 	KUNIT_EXPECT_LT(test, lab->nr_links, NL_LINKS);
 	nl_end(lab, 0);
@@ -322,7 +321,7 @@ static void groups_that_come_and_go_neither_repeat_nor_hide_others(struct kunit 
 	nl_end(lab, 3);
 	nl_form(test, 6);
 	fresh = lab->lgr[6]->id;
-	nl_read_all(test, smc_netlink_dump_link);
+	nl_read_all(test, dump_link);
 	KUNIT_EXPECT_EQ(test, lab->nr_lgrs, 6);
 	KUNIT_EXPECT_EQ(test, lab->ids[5], fresh);
 	for (i = 0; i < lab->nr_lgrs; i++) {
@@ -341,7 +340,7 @@ static void a_group_that_was_shown_is_not_searched_by_its_number(struct kunit *t
 	nl_form(test, 1);
 	lab->lgr[1]->id = 0;
 	nl_restart(lab, NL_SMALL);
-	nl_read_all(test, smc_netlink_dump_lgr);
+	nl_read_all(test, dump_lgr);
 	KUNIT_EXPECT_EQ(test, lab->nr_lgrs, 2);
 	KUNIT_EXPECT_EQ(test, lab->ids[1], 0);
 }
@@ -352,7 +351,7 @@ static void without_room_for_one_message_a_dump_fails(struct kunit *test)
 
 	nl_form(test, 0);
 	nl_restart(lab, 200);
-	KUNIT_EXPECT_EQ(test, nl_read(test, smc_netlink_dump_lgr, nl_note), -EMSGSIZE);
+	KUNIT_EXPECT_EQ(test, nl_read(test, dump_lgr, nl_note), -EMSGSIZE);
 	nl_restart(lab, 200);
 	KUNIT_EXPECT_EQ(test, nl_read(test, nl_dump_stats, nl_note), -EMSGSIZE);
 }
