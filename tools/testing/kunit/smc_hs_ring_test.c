@@ -22,6 +22,11 @@ static void ring_grow_work(struct work_struct *work)
 	smc_sock_put(smc);
 }
 
+static void ring_hs_work(struct work_struct *work)
+{
+	smc_sock_put(container_of(to_delayed_work(work), struct smc_sock, hs_work));
+}
+
 /* Keeps the queue busy until the case releases it. */
 static struct workqueue_struct *ring_wq;
 static struct completion ring_go_on;
@@ -132,6 +137,7 @@ static int ring_init(struct kunit *test)
 	lab->hs.lgr = &lab->lgr;
 	lab->hs.role = SMC_ROLE_SERVER;
 	INIT_WORK(&lab->hs.smc->grow_work, ring_grow_work);
+	INIT_DELAYED_WORK(&lab->hs.smc->hs_work, ring_hs_work);
 	INIT_WORK(&lab->hold, ring_hold_work);
 	return 0;
 }

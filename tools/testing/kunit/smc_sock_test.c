@@ -524,24 +524,6 @@ static void a_connection_goes_on_without_its_socket(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, refcount_read(&sk->sk_refcnt), 1);
 }
 
-/* A child's listener is charged for it until accept(), so there must be one. */
-static void a_child_without_listener_gets_no_connection(struct kunit *test)
-{
-	struct smc_sock *smc = sock_state(test);
-	struct smc_listener listener = {};
-	struct smc_child child = { .listener = &listener };
-
-	spin_lock_init(&listener.lock);
-	smc->child = &child;
-	KUNIT_EXPECT_EQ(test, smc_sock_make_conn(smc), -ENOMEM);
-	KUNIT_EXPECT_NULL(test, smc->conn);
-	listener.sk = smc->sk;
-	KUNIT_EXPECT_EQ(test, smc_sock_make_conn(smc), 0);
-	smc->child = NULL;
-	/* one of the case, one of the connection */
-	KUNIT_EXPECT_EQ(test, refcount_read(&smc->sk->sk_refcnt), 2);
-}
-
 static void sock_diag_shows_what_deployed_tools_know(struct kunit *test)
 {
 	struct smc_sock *smc = sock_state(test);
@@ -723,7 +705,6 @@ static struct kunit_case sock_cases[] = {
 	KUNIT_CASE(a_call_on_plain_tcp_delays_a_dropped_connection_only),
 	KUNIT_CASE(events_of_a_dropped_connection_outlive_the_state),
 	KUNIT_CASE(a_connection_goes_on_without_its_socket),
-	KUNIT_CASE(a_child_without_listener_gets_no_connection),
 	KUNIT_CASE(sock_diag_shows_what_deployed_tools_know),
 	KUNIT_CASE(an_error_is_reported_once),
 	KUNIT_CASE(a_kernel_user_hears_of_each_event),
