@@ -176,8 +176,8 @@ static void on_request_of_server(struct smc_llc_run *run, u8 link,
 }
 
 /* Mark a working link. It stays in use until it is deleted; a later reason overrides. */
-static void mark_leaving(struct smc_llc_link *lnk, bool is_orderly, u32 reason,
-			 enum smc_llc_why why)
+static void mark_wanted(struct smc_llc_link *lnk, bool is_orderly, u32 reason,
+			enum smc_llc_why why)
 {
 	smc_llc_link_move(lnk, SMC_LLC_LINK_DELETE_WANTED);
 	lnk->is_orderly = is_orderly;
@@ -214,7 +214,7 @@ static void on_request_of_client(struct smc_llc_run *run, u8 link,
 	    (is_failure(flow, dl) && smc_llc_carrier(flow, target) != SMC_LLC_NO_LINK)) {
 		smc_llc_link_failed(run, target, SMC_LLC_WHY_PEER_DELETED, dl->reason);
 	} else if (smc_llc_is_in_use(lnk)) {
-		mark_leaving(lnk, dl->is_orderly, dl->reason, SMC_LLC_WHY_PEER_DELETED);
+		mark_wanted(lnk, dl->is_orderly, dl->reason, SMC_LLC_WHY_PEER_DELETED);
 	}
 }
 
@@ -496,22 +496,8 @@ static bool has_exchange(const struct smc_llc_flow *flow, u8 link)
 	       (flow->remote.state != SMC_LLC_REMOTE_NONE && flow->remote.link == link);
 }
 
-/*
- * Client: mark a link whose port has another MTU. The server deletes those that it knows itself.
- * One after the other: the next one waits until another link carries its data.
- */
-static void mark_outdated(struct smc_llc_run *run)
-{
-	struct smc_llc_flow *flow = run->flow;
-	u8 i = smc_llc_outdated(flow);
-
-	if (i != SMC_LLC_NO_LINK && smc_llc_may_begin(flow) && !smc_llc_is_any_ending(flow) &&
-	    !smc_llc_nr_in(flow, SMC_LLC_LINK_DELETE_WANTED))
-		mark_leaving(&flow->link[i], true, SMC_LLC_DELETE_PROGRAM, SMC_LLC_WHY_MTU);
-}
-
 /* Client: give up links that no exchange needs any more. */
-static void give_up_leaving(struct smc_llc_run *run)
+static void give_up_wanted(struct smc_llc_run *run)
 {
 	struct smc_llc_flow *flow = run->flow;
 	struct smc_llc_link *lnk;
@@ -548,22 +534,24 @@ static void drop_slow_attempt(struct smc_llc_run *run)
 }
 
 /*
- * Server: mark a link that works and need not stay, LG-16. Decided late, because it may be needed
- * again until then.
+ * Mark a link that works and need not stay, one after the other: the next one waits until another
+ * link carries its data. Decided late, because it may be needed again until then. The server alone
+ * deletes a link for LG-16, and of those with an outdated MTU what it knows itself.
  */
-static u8 mark_dispensable(struct smc_llc_flow *flow)
+static void mark_dispensable(struct smc_llc_flow *flow)
 {
-	u8 i = smc_llc_superfluous(flow);
+	u8 i = flow->params.is_server ? smc_llc_superfluous(flow) : SMC_LLC_NO_LINK;
+	u8 outdated = smc_llc_outdated(flow);
 
-	if (i != SMC_LLC_NO_LINK) {
-		mark_leaving(&flow->link[i], true, SMC_LLC_DELETE_ASYMMETRIC,
-			     SMC_LLC_WHY_NO_LONGER_NEEDED);
-		return i;
-	}
-	i = smc_llc_outdated(flow);
+	if (flow->phase != SMC_LLC_UP || !smc_llc_may_begin(flow) ||
+	    smc_llc_is_any_ending(flow) || smc_llc_nr_in(flow, SMC_LLC_LINK_DELETE_WANTED))
+		return;
 	if (i != SMC_LLC_NO_LINK)
-		mark_leaving(&flow->link[i], true, SMC_LLC_DELETE_PROGRAM, SMC_LLC_WHY_MTU);
-	return i;
+		mark_wanted(&flow->link[i], true, SMC_LLC_DELETE_ASYMMETRIC,
+			    SMC_LLC_WHY_NO_LONGER_NEEDED);
+	else if (outdated != SMC_LLC_NO_LINK)
+		mark_wanted(&flow->link[outdated], true, SMC_LLC_DELETE_PROGRAM,
+			    SMC_LLC_WHY_MTU);
 }
 
 void smc_llc_delete_start_next(struct smc_llc_run *run)
@@ -571,11 +559,10 @@ void smc_llc_delete_start_next(struct smc_llc_run *run)
 	struct smc_llc_flow *flow = run->flow;
 	u8 i;
 
+	mark_dispensable(flow);
 	if (!flow->params.is_server) {
-		if (flow->phase == SMC_LLC_UP) {
-			mark_outdated(run);
-			give_up_leaving(run);
-		}
+		if (flow->phase == SMC_LLC_UP)
+			give_up_wanted(run);
 		if (flow->phase == SMC_LLC_UP || flow->phase == SMC_LLC_SECOND_LINK)
 			report_lost(run);
 		return;
@@ -592,8 +579,6 @@ void smc_llc_delete_start_next(struct smc_llc_run *run)
 	if (flow->phase != SMC_LLC_UP)
 		return;
 	i = smc_llc_link_in(flow, SMC_LLC_LINK_DELETE_WANTED);
-	if (i == SMC_LLC_NO_LINK)
-		i = mark_dispensable(flow);
 	if (i != SMC_LLC_NO_LINK)
 		begin(run, i);
 }
@@ -616,7 +601,7 @@ void smc_llc_delete_request(struct smc_llc_run *run, const struct smc_llc_event 
 		smc_llc_end_begin(run, ev->link, ev->terminate.reason, true,
 				  SMC_LLC_WHY_DELETED);
 	} else {
-		mark_leaving(lnk, true, ev->terminate.reason, SMC_LLC_WHY_DELETED);
+		mark_wanted(lnk, true, ev->terminate.reason, SMC_LLC_WHY_DELETED);
 	}
 }
 
@@ -633,7 +618,7 @@ void smc_llc_delete_rnic_removed(struct smc_llc_run *run, u8 link)
 	if (flow->phase != SMC_LLC_UP || !smc_llc_is_in_use(lnk) || smc_llc_nr_in_use(flow) > 1) {
 		smc_llc_link_failed(run, link, SMC_LLC_WHY_LINK_BROKEN, SMC_LLC_DELETE_LOST_PATH);
 	} else if (smc_llc_add_may_succeed(flow)) {
-		mark_leaving(lnk, false, SMC_LLC_DELETE_LOST_PATH, SMC_LLC_WHY_LINK_BROKEN);
+		mark_wanted(lnk, false, SMC_LLC_DELETE_LOST_PATH, SMC_LLC_WHY_LINK_BROKEN);
 	} else {
 		smc_llc_end_begin(run, link, SMC_LLC_DELETE_LOST_PATH, false,
 				  SMC_LLC_WHY_LINK_BROKEN);
