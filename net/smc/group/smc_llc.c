@@ -102,7 +102,8 @@ static unsigned int llc_ports_of(struct smc_link_group *lgr, struct smc_ib_end *
 	unsigned int k, found, nr;
 	int i;
 
-	nr = llc_lan_ends(lgr, ends);
+	/* a server that wants no further links offers the RNIC in use */
+	nr = lgr->llc.wants_links ? llc_lan_ends(lgr, ends) : 0;
 	found = nr;
 	scoped_guard(mutex, &lgr->lock)
 		for (i = 0; i < SMC_LINKS_MAX; i++)
@@ -256,16 +257,6 @@ static int llc_find_end(struct smc_link_group *lgr, const struct smc_llc_end *wa
 	return rc;
 }
 
-/* A server without a list of ports offers the RNIC in use, SL-02. */
-static int llc_first_end(struct smc_link_group *lgr, struct smc_ib_end *end)
-{
-	guard(mutex)(&lgr->lock);
-	if (!lgr->links[0])
-		return -ECONNABORTED;
-	smc_ib_end_copy(end, &lgr->links[0]->wr.end);
-	return 0;
-}
-
 /*
  * A route leads to the peer's port, or (version 1) a shared subnet. The subnet also
  * decides if the port's interface is in another namespace, whose routes must not be used
@@ -305,10 +296,7 @@ static int llc_create_link(struct smc_link_group *lgr, u8 index,
 	rc = smc_llc_msg_prepare_long(lgr);
 	if (rc)
 		return rc;
-	if (lgr->llc.wants_links && !want->is_bare)
-		rc = llc_find_end(lgr, &want->end, &end);
-	else
-		rc = llc_first_end(lgr, &end);
+	rc = llc_find_end(lgr, &want->end, &end);
 	if (rc)
 		return rc;
 	route.is_direct = want->is_direct;
