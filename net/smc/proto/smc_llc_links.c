@@ -439,9 +439,9 @@ bool smc_llc_is_deleted(const struct smc_llc_flow *flow, u8 num)
 	return flow->deleted_map[num / 8] & BIT(num % 8);
 }
 
-void smc_llc_set_deleted(struct smc_llc_flow *flow, u8 num, bool is_gone)
+void smc_llc_set_deleted(struct smc_llc_flow *flow, u8 num, bool is_deleted)
 {
-	if (is_gone)
+	if (is_deleted)
 		flow->deleted_map[num / 8] |= BIT(num % 8);
 	else
 		flow->deleted_map[num / 8] &= ~BIT(num % 8);

@@ -26,6 +26,6 @@ void smc_llc_offer_linked(struct smc_llc_flow *flow, const struct smc_llc_end *e
 void smc_llc_readmit_candidates(struct smc_llc_flow *flow);
 bool smc_llc_set_rnics(struct smc_llc_flow *flow, const struct smc_llc_rnics *rnics);
 bool smc_llc_is_deleted(const struct smc_llc_flow *flow, u8 num);
-void smc_llc_set_deleted(struct smc_llc_flow *flow, u8 num, bool is_gone);
+void smc_llc_set_deleted(struct smc_llc_flow *flow, u8 num, bool is_deleted);
 
 #endif /* _SMC_LLC_LINKS_H */
