@@ -39,6 +39,223 @@ static const u8 smc_conn_eyecatcher[SMC_EYE_CATCHER_LEN] = { 0xe2, 0xd4, 0xc3, 0
 
 static void conn_hold_expired(struct timer_list *timer);
 
+/* Bit n of entry m: phase m may be followed by phase n. */
+static const u8 conn_moves[SMC_CONN_NR_PHASES] = {
+	/* a connection that never sent needs no validation */
+	[SMC_CONN_SETUP]	= BIT(SMC_CONN_OPEN) | BIT(SMC_CONN_LEFT),
+	[SMC_CONN_OPEN]		= BIT(SMC_CONN_LEAVING) | BIT(SMC_CONN_VALIDATING) |
+				  BIT(SMC_CONN_LEFT),
+	[SMC_CONN_LEAVING]	= BIT(SMC_CONN_VALIDATING) | BIT(SMC_CONN_LEFT),
+	[SMC_CONN_VALIDATING]	= BIT(SMC_CONN_LEAVING) | BIT(SMC_CONN_REPLAYING) |
+				  BIT(SMC_CONN_OPEN) | BIT(SMC_CONN_LEFT),
+	[SMC_CONN_REPLAYING]	= BIT(SMC_CONN_LEAVING) | BIT(SMC_CONN_VALIDATING) |
+				  BIT(SMC_CONN_OPEN) | BIT(SMC_CONN_LEFT),
+	[SMC_CONN_LEFT]		= 0,
+};
+
+/**
+ * smc_conn_set_phase() - change what a connection may do
+ * @conn: the connection
+ * @phase: the new phase
+ *
+ * A connection in set-up has nothing to leave its link for: it only changes conn->link.
+ *
+ * Context: Any context but hard interrupt. Expects conn->lock held.
+ * Return: false if it is in @phase or may not enter it: nothing has changed.
+ */
+bool smc_conn_set_phase(struct smc_conn *conn, enum smc_conn_phase phase)
+{
+	lockdep_assert_held(&conn->lock);
+	if (!(conn_moves[conn->phase] & BIT(phase)))
+		return false;
+	WRITE_ONCE(conn->phase, phase);
+	return true;
+}
+
+static void conn_free(struct rcu_head *rcu)
+{
+	struct smc_conn *conn = container_of(rcu, struct smc_conn, rcu);
+
+	WARN_ON_ONCE(conn->rmbe.buf || conn->sndbuf.buf || conn->tx_pages);
+	sock_put(conn->sk);
+	kfree(conn->stamps);
+	kfree(conn);
+}
+
+/**
+ * smc_conn_put() - drop a reference on a connection
+ * @conn: the connection
+ *
+ * Context: Any context.
+ */
+void smc_conn_put(struct smc_conn *conn)
+{
+	if (refcount_dec_and_test(&conn->refs))
+		call_rcu(&conn->rcu, conn_free);
+}
+
+/*
+ * Bytes of the element that may not be zero. A peer that closed has announced all that it wrote.
+ * The wrap number returns to 0 only when more than a ring was read.
+ */
+static u32 conn_dirty_bytes(const struct smc_conn *conn)
+{
+	const struct smc_cdc_ctl *ctl = &conn->ctl;
+
+	lockdep_assert_held(&conn->lock);
+	if ((ctl->rx_conn_flags & SMC_CDC_FINAL) != SMC_CDC_CLOSED || ctl->rx_prod.wrap ||
+	    conn->rx_total >= conn->rmbe.size)
+		return conn->rmbe.size;
+	return max_t(u32, ctl->rx_prod.off, SMC_EYE_CATCHER_LEN);
+}
+
+static void conn_release_rings(struct smc_conn *conn, struct smc_link_group *lgr)
+{
+	lockdep_assert_held(&conn->lock);
+	conn->rmbe.dirty = conn_dirty_bytes(conn);
+	if (conn->is_peer_done)
+		smc_buf_put(&lgr->rmbs, &conn->rmbe);
+	else
+		smc_buf_lose(&lgr->rmbs, &conn->rmbe);
+	smc_buf_put(&lgr->sends, &conn->sndbuf);
+}
+
+/**
+ * smc_conn_return_rings() - return both rings of a connection when their last use may have ended
+ * @conn: the connection; nothing happens unless it has left its group, no write is in flight and
+ *	  nothing may be read
+ *
+ * Context: Any context but hard interrupt. Expects a reference or an RCU read section. Takes
+ *	    conn->lock.
+ */
+void smc_conn_return_rings(struct smc_conn *conn)
+{
+	struct smc_link_group *lgr = conn->lgr;
+
+	scoped_guard(spinlock_bh, &conn->lock) {
+		if (conn->phase != SMC_CONN_LEFT || conn->tx_inflight ||
+		    smc_conn_may_read(conn) || !conn->rmbe.buf)
+			return;
+		conn_release_rings(conn, lgr);
+	}
+	conn->ops.event(conn, SMC_EV_RINGS_FREE);
+	conn->lgr = NULL;
+	smc_lgr_put(lgr);
+	smc_conn_put(conn);
+}
+
+/**
+ * smc_conn_lookup() - find a connection by its alert token
+ * @lgr: the group
+ * @token: from a CDC message
+ *
+ * RFC 7609 1.2, A.4 (CDC-09, RMB-33). A stale token may have the index of a later connection.
+ *
+ * Context: Any context. Expects an RCU read section, in which the result is valid.
+ * Return: the connection; NULL if there is none.
+ */
+struct smc_conn *smc_conn_lookup(struct smc_link_group *lgr, u32 token)
+{
+	struct smc_conn *conn = xa_load(&lgr->conns, token & SMC_TOKEN_INDEX);
+
+	return conn && READ_ONCE(conn->token) == token ? conn : NULL;
+}
+
+/**
+ * smc_conn_lookup_imm() - find a connection by its name in immediate data
+ * @lgr: the group
+ * @name: any
+ *
+ * An older connection had the same name only if the peer has closed it, see conn_drop_token().
+ *
+ * Context: Any context. Expects an RCU read section, in which the result is valid.
+ * Return: the connection; NULL if there is none.
+ */
+struct smc_conn *smc_conn_lookup_imm(struct smc_link_group *lgr, u16 name)
+{
+	struct smc_conn *conn = xa_load(&lgr->conns, smc_imm_index(name));
+
+	return conn && smc_imm_name(READ_ONCE(conn->token)) == name ? conn : NULL;
+}
+
+/**
+ * smc_conn_set_geometry() - start a connection's cursors in the group's dialect
+ * @lgr: the group, its dialect committed
+ * @conn: the connection, its element known; nothing was sent or received yet
+ *
+ * If the peer's element is not known yet, the smallest size stands for it: until then nothing is
+ * written there. RFC 7609 4.7.1 (CUR-03, CUR-04).
+ *
+ * Context: Any context. Expects conn->lock held.
+ */
+void smc_conn_set_geometry(struct smc_link_group *lgr, struct smc_conn *conn)
+{
+	u32 base = lgr->params.elem_base;
+	struct smc_geom rx = { .size = conn->rmbe.size, .base = base };
+	struct smc_geom tx = { .size = conn->peer_size ?: SMC_BUF_MIN_SIZE, .base = base };
+
+	lockdep_assert_held(&conn->lock);
+	smc_cdc_ctl_init(&conn->ctl, rx, tx);
+	bitmap_zero(conn->rx_links, U8_MAX + 1);
+}
+
+/**
+ * smc_conn_set_link() - set the link that a connection's sends use
+ * @conn: the connection
+ * @link: the link, NULL for none
+ *
+ * Context: Any context. Expects conn->lock held.
+ */
+void smc_conn_set_link(struct smc_conn *conn, struct smc_link *link)
+{
+	struct smc_link *had;
+
+	lockdep_assert_held(&conn->lock);
+	had = smc_conn_link(conn);
+	if (had)
+		atomic_dec(&had->nr_conns);
+	if (link)
+		atomic_inc(&link->nr_conns);
+	rcu_assign_pointer(conn->link, link);
+}
+
+/*
+ * Take a connection off its link for good. Nothing is posted or applied afterwards; what is in
+ * flight completes. Unread data may be read long after the link, whose device it is synced for, is
+ * gone. Returns true if it was on a link.
+ */
+static bool conn_cut(struct smc_conn *conn)
+{
+	struct smc_link *link = smc_conn_link(conn);
+
+	lockdep_assert_held(&conn->lock);
+	if (!link)
+		return false;
+	conn->is_peer_silent = READ_ONCE(link->wr.is_peer_silent);
+	if (smc_conn_may_read(conn))
+		smc_buf_sync_for_cpu(&conn->rmbe, &link->wr, link->index, 0, conn->rmbe.size);
+	smc_conn_set_link(conn, NULL);
+	return true;
+}
+
+/**
+ * smc_conn_abort() - cut a connection off from its peer
+ * @conn: the connection
+ *
+ * As conn_cut(). The first call raises SMC_EV_LINK_LOST.
+ *
+ * Context: Any context but hard interrupt; lgr->lock may be held. Takes conn->lock.
+ */
+void smc_conn_abort(struct smc_conn *conn)
+{
+	bool had_link;
+
+	scoped_guard(spinlock_bh, &conn->lock)
+		had_link = conn_cut(conn);
+	if (had_link)
+		conn->ops.event(conn, SMC_EV_LINK_LOST);
+}
+
 /**
  * smc_conn_alloc() - allocate a connection that is in no group yet
  * @sk: its socket
@@ -145,8 +362,8 @@ static int conn_attach(struct smc_conn *conn, struct smc_link_group *lgr, struct
 	if (smc_lgr_is_down(lgr) || !link)
 		return -ECONNABORTED;
 	if (lgr->is_committed)
-		smc_lgr_set_geometry(lgr, conn);
-	smc_lgr_set_link(conn, link);
+		smc_conn_set_geometry(lgr, conn);
+	smc_conn_set_link(conn, link);
 	return 0;
 }
 
@@ -318,7 +535,7 @@ int smc_conn_set_peer(struct smc_conn *conn, struct smc_link *link,
 		if (rcu_access_pointer(rival->link) &&
 		    !(READ_ONCE(rival->ctl.tx_conn_sent) & SMC_CDC_FINAL))
 			smc_stat_inc(sock_net(conn->sk), SMC_STAT_RMBE_CONFLICT);
-		smc_lgr_abort_conn(rival);
+		smc_conn_abort(rival);
 	}
 	mutex_unlock(&lgr->lock);
 	return rc;
@@ -394,7 +611,7 @@ static void conn_lose_element(struct smc_conn *conn)
 		}
 		if (conn->ctl.tx_conn_flags & SMC_CDC_FINAL)
 			events |= SMC_EV_FINAL_DONE;
-		if (smc_lgr_cut_conn(conn) && !conn_peer_is_done(conn))
+		if (conn_cut(conn) && !conn_peer_is_done(conn))
 			events |= SMC_EV_LINK_LOST;
 	}
 	if (events & SMC_EV_LINK_LOST)
@@ -449,7 +666,7 @@ static void conn_detach(struct smc_conn *conn)
 	guard(spinlock_bh)(&conn->lock);
 	if (!conn_has_unread(conn))
 		conn_drop_unread(conn);
-	smc_lgr_cut_conn(conn);
+	conn_cut(conn);
 	smc_conn_set_phase(conn, SMC_CONN_LEFT);
 }
 

@@ -265,4 +265,22 @@ void smc_conn_mark_progress(struct smc_conn *conn);
 bool smc_conn_has_progress(struct smc_conn *conn);
 bool smc_conn_check_eyecatcher(struct smc_conn *conn);
 
+/* The caller has a reference or knows that the connection is in its group. */
+static inline void smc_conn_get(struct smc_conn *conn)
+{
+	refcount_inc(&conn->refs);
+}
+
+void smc_conn_put(struct smc_conn *conn);
+void smc_conn_return_rings(struct smc_conn *conn);
+bool smc_conn_set_phase(struct smc_conn *conn, enum smc_conn_phase phase);
+void smc_conn_arm(struct smc_conn *conn, struct timer_list *timer, unsigned long expires);
+void smc_conn_disarm(struct smc_conn *conn, struct timer_list *timer);
+struct smc_conn *smc_conn_lookup(struct smc_link_group *lgr, u32 token);
+struct smc_conn *smc_conn_lookup_imm(struct smc_link_group *lgr, u16 name);
+
+void smc_conn_set_geometry(struct smc_link_group *lgr, struct smc_conn *conn);
+void smc_conn_set_link(struct smc_conn *conn, struct smc_link *link);
+void smc_conn_abort(struct smc_conn *conn);
+
 #endif /* SMC_CONN_H */

@@ -28,7 +28,13 @@
  *   state_lock may be taken with lgr->lock or the lock of smc_lgrs held. Inside is only the lock of
  *   the idle groups. Waiters of a group are woken after it was released. The state is also read
  *   without it.
+ *
+ * The end of a group may be requested in any context. One work item takes the group down for every
+ * reason: it cuts connections off, takes links out and ends their queues. The memory goes with the
+ * last reference.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/etherdevice.h>
 #include <linux/hashtable.h>
 #include <linux/jhash.h>
@@ -40,10 +46,12 @@
 #include <net/netns/hash.h>
 
 #include "smc_compat.h"
-#include "proto/smc_cdc_imm.h"
+#include "rdma/smc_event.h"
 #include "rdma/smc_mem.h"
 #include "rdma/smc_net.h"
 #include "group/smc_core.h"
+#include "group/smc_link.h"
+#include "control/smc_trace.h"
 
 /* Group ids advance in steps that leave room for a link number, LID-05. */
 #define SMC_LGR_ID_STEP	256
@@ -93,7 +101,7 @@ static void lgr_set_busy(struct smc_link_group *lgr)
 }
 
 /* The only place where the state of a group changes. */
-static bool lgr_set_state(struct smc_link_group *lgr, enum smc_lgr_state state)
+static bool lgr_set_state_locked(struct smc_link_group *lgr, enum smc_lgr_state state)
 {
 	lockdep_assert_held(&lgr->state_lock);
 	if (!smc_state_lgr_may_move(lgr->state, state))
@@ -106,39 +114,24 @@ static bool lgr_set_state(struct smc_link_group *lgr, enum smc_lgr_state state)
 	return true;
 }
 
-/**
- * smc_lgr_set_state() - move a group to another state
- * @lgr: the group
- * @state: the new state
- * @was: receives the old state; may be NULL
- *
- * Context: Any context but hard interrupt. Takes lgr->state_lock.
- * Return: true if it moved; false if the move is not legal.
- */
-bool smc_lgr_set_state(struct smc_link_group *lgr, enum smc_lgr_state state,
-		       enum smc_lgr_state *was)
+/* @was: receives the old state, may be NULL. Returns false if the move is not legal. */
+static bool lgr_set_state(struct smc_link_group *lgr, enum smc_lgr_state state,
+			  enum smc_lgr_state *was)
 {
 	guard(spinlock_bh)(&lgr->state_lock);
 	if (was)
 		*was = lgr->state;
-	return lgr_set_state(lgr, state);
+	return lgr_set_state_locked(lgr, state);
 }
 
-/**
- * smc_lgr_set_failed() - move a group from FORMING to TERMINATING
- * @lgr: the group; nothing happens in any other state
- * @decline: reason if its connection may still fall back to TCP; 0 if it must be reset
- *
- * Context: Any context but hard interrupt. Takes lgr->state_lock.
- * Return: true if it moved.
- */
-bool smc_lgr_set_failed(struct smc_link_group *lgr, enum smc_decline decline)
+/* From FORMING only. @decline: reason of its connection to fall back to TCP; 0 for a reset */
+static bool lgr_set_failed(struct smc_link_group *lgr, enum smc_decline decline)
 {
 	guard(spinlock_bh)(&lgr->state_lock);
 	if (lgr->state != SMC_LGR_FORMING)
 		return false;
 	lgr->fail_decline = decline;
-	return lgr_set_state(lgr, SMC_LGR_TERMINATING);
+	return lgr_set_state_locked(lgr, SMC_LGR_TERMINATING);
 }
 
 /**
@@ -153,7 +146,7 @@ bool smc_lgr_is_down(const struct smc_link_group *lgr)
 {
 	enum smc_lgr_state state;
 
-	/* after the caller's earlier writes; pairs with smp_mb() in lgr_set_state() */
+	/* after the caller's earlier writes; pairs with smp_mb() in lgr_set_state_locked() */
 	smp_mb();
 	/* pairs with smp_store_release() there: the reason of the end is visible */
 	state = smp_load_acquire(&lgr->state);
@@ -481,7 +474,7 @@ static struct smc_link_group *lgr_find(struct lgr_search *s)
 	hash_for_each_possible_rcu(smc_lgr_hash, lgr, node, lgr_hash(s->key)) {
 		if (READ_ONCE(lgr->is_retired) || !lgr_key_matches(lgr, s->key))
 			continue;
-		/* pairs with smp_store_release() in lgr_set_state() */
+		/* pairs with smp_store_release() in lgr_set_state_locked() */
 		state = smp_load_acquire(&lgr->state);
 		s->is_forming = state == SMC_LGR_FORMING;
 		if (state == SMC_LGR_ACTIVE && lgr_fits(lgr, state, s) && lgr_take(lgr, s))
@@ -953,228 +946,6 @@ void smc_core_queue_patient(struct smc_link_group *lgr, struct work_struct *work
 	lgr_queue(smc_patient_wq, lgr, work);
 }
 
-/* Bit n of entry m: phase m may be followed by phase n. */
-static const u8 conn_moves[SMC_CONN_NR_PHASES] = {
-	/* a connection that never sent needs no validation */
-	[SMC_CONN_SETUP]	= BIT(SMC_CONN_OPEN) | BIT(SMC_CONN_LEFT),
-	[SMC_CONN_OPEN]		= BIT(SMC_CONN_LEAVING) | BIT(SMC_CONN_VALIDATING) |
-				  BIT(SMC_CONN_LEFT),
-	[SMC_CONN_LEAVING]	= BIT(SMC_CONN_VALIDATING) | BIT(SMC_CONN_LEFT),
-	[SMC_CONN_VALIDATING]	= BIT(SMC_CONN_LEAVING) | BIT(SMC_CONN_REPLAYING) |
-				  BIT(SMC_CONN_OPEN) | BIT(SMC_CONN_LEFT),
-	[SMC_CONN_REPLAYING]	= BIT(SMC_CONN_LEAVING) | BIT(SMC_CONN_VALIDATING) |
-				  BIT(SMC_CONN_OPEN) | BIT(SMC_CONN_LEFT),
-	[SMC_CONN_LEFT]		= 0,
-};
-
-/**
- * smc_conn_set_phase() - change what a connection may do
- * @conn: the connection
- * @phase: the new phase
- *
- * A connection in set-up has nothing to leave its link for: it only changes conn->link.
- *
- * Context: Any context but hard interrupt. Expects conn->lock held.
- * Return: false if it is in @phase or may not enter it: nothing has changed.
- */
-bool smc_conn_set_phase(struct smc_conn *conn, enum smc_conn_phase phase)
-{
-	lockdep_assert_held(&conn->lock);
-	if (!(conn_moves[conn->phase] & BIT(phase)))
-		return false;
-	WRITE_ONCE(conn->phase, phase);
-	return true;
-}
-
-static void conn_free(struct rcu_head *rcu)
-{
-	struct smc_conn *conn = container_of(rcu, struct smc_conn, rcu);
-
-	WARN_ON_ONCE(conn->rmbe.buf || conn->sndbuf.buf || conn->tx_pages);
-	sock_put(conn->sk);
-	kfree(conn->stamps);
-	kfree(conn);
-}
-
-/**
- * smc_conn_put() - drop a reference on a connection
- * @conn: the connection
- *
- * Context: Any context.
- */
-void smc_conn_put(struct smc_conn *conn)
-{
-	if (refcount_dec_and_test(&conn->refs))
-		call_rcu(&conn->rcu, conn_free);
-}
-
-/*
- * Bytes of the element that may not be zero. A peer that closed has announced all that it wrote.
- * The wrap number returns to 0 only when more than a ring was read.
- */
-static u32 conn_dirty_bytes(const struct smc_conn *conn)
-{
-	const struct smc_cdc_ctl *ctl = &conn->ctl;
-
-	lockdep_assert_held(&conn->lock);
-	if ((ctl->rx_conn_flags & SMC_CDC_FINAL) != SMC_CDC_CLOSED || ctl->rx_prod.wrap ||
-	    conn->rx_total >= conn->rmbe.size)
-		return conn->rmbe.size;
-	return max_t(u32, ctl->rx_prod.off, SMC_EYE_CATCHER_LEN);
-}
-
-static void conn_release_rings(struct smc_conn *conn, struct smc_link_group *lgr)
-{
-	lockdep_assert_held(&conn->lock);
-	conn->rmbe.dirty = conn_dirty_bytes(conn);
-	if (conn->is_peer_done)
-		smc_buf_put(&lgr->rmbs, &conn->rmbe);
-	else
-		smc_buf_lose(&lgr->rmbs, &conn->rmbe);
-	smc_buf_put(&lgr->sends, &conn->sndbuf);
-}
-
-/**
- * smc_conn_return_rings() - return both rings of a connection when their last use may have ended
- * @conn: the connection; nothing happens unless it has left its group, no write is in flight and
- *	  nothing may be read
- *
- * Context: Any context but hard interrupt. Expects a reference or an RCU read section. Takes
- *	    conn->lock.
- */
-void smc_conn_return_rings(struct smc_conn *conn)
-{
-	struct smc_link_group *lgr = conn->lgr;
-
-	scoped_guard(spinlock_bh, &conn->lock) {
-		if (conn->phase != SMC_CONN_LEFT || conn->tx_inflight ||
-		    smc_conn_may_read(conn) || !conn->rmbe.buf)
-			return;
-		conn_release_rings(conn, lgr);
-	}
-	conn->ops.event(conn, SMC_EV_RINGS_FREE);
-	conn->lgr = NULL;
-	smc_lgr_put(lgr);
-	smc_conn_put(conn);
-}
-
-/**
- * smc_conn_lookup() - find a connection by its alert token
- * @lgr: the group
- * @token: from a CDC message
- *
- * RFC 7609 1.2, A.4 (CDC-09, RMB-33). A stale token may have the index of a later connection.
- *
- * Context: Any context. Expects an RCU read section, in which the result is valid.
- * Return: the connection; NULL if there is none.
- */
-struct smc_conn *smc_conn_lookup(struct smc_link_group *lgr, u32 token)
-{
-	struct smc_conn *conn = xa_load(&lgr->conns, token & SMC_TOKEN_INDEX);
-
-	return conn && READ_ONCE(conn->token) == token ? conn : NULL;
-}
-
-/**
- * smc_conn_lookup_imm() - find a connection by its name in immediate data
- * @lgr: the group
- * @name: any
- *
- * An older connection had the same name only if the peer has closed it, see conn_drop_token().
- *
- * Context: Any context. Expects an RCU read section, in which the result is valid.
- * Return: the connection; NULL if there is none.
- */
-struct smc_conn *smc_conn_lookup_imm(struct smc_link_group *lgr, u16 name)
-{
-	struct smc_conn *conn = xa_load(&lgr->conns, smc_imm_index(name));
-
-	return conn && smc_imm_name(READ_ONCE(conn->token)) == name ? conn : NULL;
-}
-
-/**
- * smc_lgr_set_geometry() - start a connection's cursors in the group's dialect
- * @lgr: the group, its dialect committed
- * @conn: the connection, its element known; nothing was sent or received yet
- *
- * If the peer's element is not known yet, the smallest size stands for it: until then nothing is
- * written there. RFC 7609 4.7.1 (CUR-03, CUR-04).
- *
- * Context: Any context. Expects conn->lock held.
- */
-void smc_lgr_set_geometry(struct smc_link_group *lgr, struct smc_conn *conn)
-{
-	u32 base = lgr->params.elem_base;
-	struct smc_geom rx = { .size = conn->rmbe.size, .base = base };
-	struct smc_geom tx = { .size = conn->peer_size ?: SMC_BUF_MIN_SIZE, .base = base };
-
-	lockdep_assert_held(&conn->lock);
-	smc_cdc_ctl_init(&conn->ctl, rx, tx);
-	bitmap_zero(conn->rx_links, U8_MAX + 1);
-}
-
-/**
- * smc_lgr_set_link() - set the link that a connection's sends use
- * @conn: the connection
- * @link: the link, NULL for none
- *
- * Context: Any context. Expects conn->lock held.
- */
-void smc_lgr_set_link(struct smc_conn *conn, struct smc_link *link)
-{
-	struct smc_link *had;
-
-	lockdep_assert_held(&conn->lock);
-	had = smc_conn_link(conn);
-	if (had)
-		atomic_dec(&had->nr_conns);
-	if (link)
-		atomic_inc(&link->nr_conns);
-	rcu_assign_pointer(conn->link, link);
-}
-
-/**
- * smc_lgr_cut_conn() - take a connection off its link for good
- * @conn: the connection
- *
- * Nothing is posted or applied afterwards; what is in flight completes. Unread data may be read
- * long after the link, whose device it is synced for, is gone.
- *
- * Context: Any context but hard interrupt. Expects conn->lock held.
- * Return: true if it was on a link.
- */
-bool smc_lgr_cut_conn(struct smc_conn *conn)
-{
-	struct smc_link *link = smc_conn_link(conn);
-
-	lockdep_assert_held(&conn->lock);
-	if (!link)
-		return false;
-	conn->is_peer_silent = READ_ONCE(link->wr.is_peer_silent);
-	if (smc_conn_may_read(conn))
-		smc_buf_sync_for_cpu(&conn->rmbe, &link->wr, link->index, 0, conn->rmbe.size);
-	smc_lgr_set_link(conn, NULL);
-	return true;
-}
-
-/**
- * smc_lgr_abort_conn() - cut a connection off from its peer
- * @conn: the connection
- *
- * As smc_lgr_cut_conn(). The first call raises SMC_EV_LINK_LOST.
- *
- * Context: Any context but hard interrupt; lgr->lock may be held. Takes conn->lock.
- */
-void smc_lgr_abort_conn(struct smc_conn *conn)
-{
-	bool had_link;
-
-	scoped_guard(spinlock_bh, &conn->lock)
-		had_link = smc_lgr_cut_conn(conn);
-	if (had_link)
-		conn->ops.event(conn, SMC_EV_LINK_LOST);
-}
-
 /**
  * smc_lgr_commit_dialect() - settle the layout of elements
  * @lgr: the group, FORMING
@@ -1197,7 +968,139 @@ void smc_lgr_commit_dialect(struct smc_link_group *lgr, enum smc_dialect dialect
 	lgr->is_committed = true;
 	xa_for_each(&lgr->conns, pos, conn)
 		scoped_guard(spinlock_bh, &conn->lock)
-			smc_lgr_set_geometry(lgr, conn);
+			smc_conn_set_geometry(lgr, conn);
+}
+
+/**
+ * smc_lgr_activate() - activate a group and its first link after first contact
+ * @lgr: the group, FORMING; otherwise nothing happens
+ *
+ * Wakes handshakes that wait for the group.
+ *
+ * Context: Process context. Expects lgr->lock held.
+ */
+void smc_lgr_activate(struct smc_link_group *lgr)
+{
+	lockdep_assert_held(&lgr->lock);
+	if (lgr->type == SMC_LGR_TYPE_NONE)
+		lgr->type = SMC_LGR_TYPE_SINGLE;
+	if (lgr->links[0])
+		smc_link_set_state(lgr->links[0], SMC_LINK_ACTIVE);
+	if (!lgr_set_state(lgr, SMC_LGR_ACTIVE, NULL))
+		return;
+	smc_stat_inc(lgr->key.net, SMC_STAT_LGR_NEW);
+	trace_smc_lgr_up(lgr, "");
+	smc_event_send(&(struct smc_event){
+		.cmd = SMC_NETLINK_EVENT_LGR_UP, .net = lgr->key.net, .lgr = lgr });
+	pr_info_ratelimited("link group %08x with peer %8phN is up (%s, %s dialect)\n",
+			    lgr->id, lgr->peer_name,
+			    lgr->key.role == SMC_ROLE_SERVER ? "server" : "client",
+			    smc_llc_dialect_name(lgr->params.dialect));
+	wake_up_all(&lgr->waitq);
+}
+
+/*
+ * Every wait here is short: users of a link are in one verb, and a task that adds a buffer waits
+ * for an answer that the LLC engine bounds.
+ */
+static void lgr_terminate_work(struct work_struct *work)
+{
+	struct smc_link_group *lgr = container_of(work, struct smc_link_group, terminate_work);
+	struct smc_link *links[SMC_LINKS_MAX];
+	struct smc_conn *conn;
+	unsigned long pos;
+	int i;
+
+	mutex_lock(&lgr->lock);
+	/* After the change of state a joining connection sees the end of the group. */
+	xa_for_each(&lgr->conns, pos, conn)
+		smc_conn_abort(conn);
+	for (i = 0; i < SMC_LINKS_MAX; i++) {
+		links[i] = lgr->links[i];
+		/* Report the end to the LLC engine, which may not have decided it. */
+		if (links[i])
+			smc_wr_report(&links[i]->wr, SMC_WR_FAULT_PROTOCOL);
+		if (links[i])
+			smc_link_unpublish(links[i]);
+	}
+	mutex_unlock(&lgr->lock);
+
+	for (i = 0; i < SMC_LINKS_MAX; i++)
+		if (links[i])
+			smc_link_take_down(links[i]);
+	lgr_set_state(lgr, SMC_LGR_DEAD, NULL);
+	wake_up_all(&lgr->waitq);
+	smc_lgr_put(lgr);
+}
+
+/* Runs once, because the state moved. Drops the reference for being up. */
+static void lgr_begin_end(struct smc_link_group *lgr)
+{
+	wake_up_all(&lgr->waitq);
+	wake_up_all(&lgr->rmbs.waitq);
+	wake_up_all(&lgr->sends.waitq);
+	INIT_WORK(&lgr->terminate_work, lgr_terminate_work);
+	smc_core_queue(lgr, &lgr->terminate_work);
+	smc_lgr_put(lgr);
+}
+
+/**
+ * smc_lgr_terminate() - end a group
+ * @lgr: the group, in any state; the second call does nothing
+ * @why: in words, for operators
+ *
+ * No search finds it any more. A work item raises SMC_EV_LINK_LOST for its connections, takes the
+ * queues down and releases the devices. RFC 7609 3.5.4, 4.8.3 (PEER-03).
+ *
+ * Context: Any context but hard interrupt.
+ */
+void smc_lgr_terminate(struct smc_link_group *lgr, const char *why)
+{
+	enum smc_lgr_state old;
+
+	if (!lgr_set_state(lgr, SMC_LGR_TERMINATING, &old))
+		return;
+	if (old == SMC_LGR_ACTIVE) {
+		smc_stat_inc(lgr->key.net, SMC_STAT_LGR_END);
+		trace_smc_lgr_down(lgr, why);
+		smc_event_send(&(struct smc_event){
+			.cmd = SMC_NETLINK_EVENT_LGR_DOWN, .net = lgr->key.net, .lgr = lgr,
+			.text = why });
+		pr_info_ratelimited("link group %08x with peer %8phN is gone\n",
+				    lgr->id, lgr->peer_name);
+	}
+	lgr_begin_end(lgr);
+}
+
+/**
+ * smc_lgr_fail() - end a group whose first contact has failed
+ * @lgr: the group; nothing happens unless it is FORMING: an active group may have other users
+ * @decline: reason if its connection may still fall back to TCP; 0 if it must be reset
+ *
+ * The first reason counts. Otherwise as smc_lgr_terminate().
+ *
+ * Context: Any context.
+ */
+void smc_lgr_fail(struct smc_link_group *lgr, enum smc_decline decline)
+{
+	if (lgr_set_failed(lgr, decline))
+		lgr_begin_end(lgr);
+}
+
+static void lgr_terminate_one(struct smc_link_group *lgr, void *arg)
+{
+	smc_lgr_terminate(lgr, "the namespace or the module ends");
+}
+
+/**
+ * smc_lgr_terminate_all() - end groups at once
+ * @net: the namespace whose groups, without sockets; NULL for all
+ *
+ * Context: Process context. smc_lgr_wait_none() waits until they are freed.
+ */
+void smc_lgr_terminate_all(struct net *net)
+{
+	smc_lgr_for_each(net, lgr_terminate_one, NULL);
 }
 
 /**

@@ -250,9 +250,10 @@ void smc_lgr_put(struct smc_link_group *lgr);
 
 bool smc_lgr_is_down(const struct smc_link_group *lgr);
 bool smc_lgr_has_successor(const struct smc_link_group *lgr);
-bool smc_lgr_set_state(struct smc_link_group *lgr, enum smc_lgr_state state,
-		       enum smc_lgr_state *was);
-bool smc_lgr_set_failed(struct smc_link_group *lgr, enum smc_decline decline);
+void smc_lgr_activate(struct smc_link_group *lgr);
+void smc_lgr_fail(struct smc_link_group *lgr, enum smc_decline decline);
+void smc_lgr_terminate(struct smc_link_group *lgr, const char *why);
+void smc_lgr_terminate_all(struct net *net);
 
 bool smc_lgr_drop_conn(struct smc_link_group *lgr);
 
@@ -266,25 +267,6 @@ void smc_lgr_for_each(const struct net *net, void (*fn)(struct smc_link_group *l
 		      void *arg);
 void smc_lgr_wait_none(struct net *net);
 
-/* Connections as members of a group. */
-/* The caller has a reference or knows that the connection is in its group. */
-static inline void smc_conn_get(struct smc_conn *conn)
-{
-	refcount_inc(&conn->refs);
-}
-
-void smc_conn_put(struct smc_conn *conn);
-void smc_conn_return_rings(struct smc_conn *conn);
-bool smc_conn_set_phase(struct smc_conn *conn, enum smc_conn_phase phase);
-void smc_conn_arm(struct smc_conn *conn, struct timer_list *timer, unsigned long expires);
-void smc_conn_disarm(struct smc_conn *conn, struct timer_list *timer);
-struct smc_conn *smc_conn_lookup(struct smc_link_group *lgr, u32 token);
-struct smc_conn *smc_conn_lookup_imm(struct smc_link_group *lgr, u16 name);
-
-void smc_lgr_set_geometry(struct smc_link_group *lgr, struct smc_conn *conn);
-void smc_lgr_set_link(struct smc_conn *conn, struct smc_link *link);
-bool smc_lgr_cut_conn(struct smc_conn *conn);
-void smc_lgr_abort_conn(struct smc_conn *conn);
 void smc_lgr_commit_dialect(struct smc_link_group *lgr, enum smc_dialect dialect);
 
 #endif /* SMC_CORE_H */

@@ -129,7 +129,7 @@ static void move_to(struct smc_conn *conn, struct smc_link *link)
 	struct smc_link *from = smc_conn_link(conn);
 
 	lockdep_assert_held(&conn->lock);
-	smc_lgr_set_link(conn, link);
+	smc_conn_set_link(conn, link);
 	smc_link_del_waiter(from, conn);
 	move_set_target(conn, link);
 	smc_conn_set_phase(conn, SMC_CONN_VALIDATING);
@@ -187,7 +187,7 @@ static void smc_failover_work(struct work_struct *work)
 	xa_for_each(&lgr->conns, pos, conn) {
 		events = move_one(&plan, conn);
 		if (events & SMC_EV_LINK_LOST)
-			smc_lgr_abort_conn(conn);
+			smc_conn_abort(conn);
 		else if (events)
 			conn->ops.event(conn, events);
 	}

@@ -34,7 +34,6 @@
 #include "group/smc_llc_msg.h"
 #include "group/smc_peer.h"
 #include "group/smc_pool.h"
-#include "group/smc_terminate.h"
 #include "control/smc_trace.h"
 
 /* The client waits longer: ending an idle group is the server's job. */

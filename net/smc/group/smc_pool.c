@@ -26,10 +26,10 @@
 
 #include "smc_compat.h"
 #include "rdma/smc_mem.h"
+#include "group/smc_core.h"
 #include "group/smc_link.h"
 #include "group/smc_llc_msg.h"
 #include "group/smc_pool.h"
-#include "group/smc_terminate.h"
 
 #define LLC_RKEY_TRIES		5
 

@@ -28,7 +28,6 @@
 #include "group/smc_llc_msg.h"
 #include "group/smc_peer.h"
 #include "group/smc_pool.h"
-#include "group/smc_terminate.h"
 #include "sock/smc_child.h"
 #include "sock/smc_close.h"
 #include "sock/smc_hs.h"

@@ -47,7 +47,6 @@ static unsigned int core_nr_compared, core_nr_steps;
 #include "../../../net/smc/group/smc_link.c"
 #include "../../../net/smc/group/smc_pool.c"
 #include "../../../net/smc/group/smc_failover.c"
-#include "../../../net/smc/group/smc_terminate.c"
 #include "../../../net/smc/group/smc_conn.c"
 
 #define CORE_SIZE	SMC_BUF_MIN_SIZE
@@ -2180,7 +2179,7 @@ static void close_02_fail_12_the_last_word_is_owed_until_it_is_there(struct kuni
 	KUNIT_EXPECT_FALSE(test, smc_conn_owes_final(conn));
 	/* an aborted connection sends nothing */
 	conn->ctl.tx_conn_sent = 0;
-	smc_lgr_abort_conn(conn);
+	smc_conn_abort(conn);
 	KUNIT_EXPECT_FALSE(test, smc_conn_owes_final(conn));
 }
 

@@ -14,7 +14,6 @@
 #include "../../../net/smc/sock/smc_hs_outcome.h"
 #include "../../../net/smc/sock/smc_hs_ring.h"
 #include "../../../net/smc/sock/smc_hs_path.h"
-#include "../../../net/smc/group/smc_terminate.h"
 #include "../../../net/smc/group/smc_link.h"
 #include "../../../net/smc/group/smc_llc.h"
 #include "../../../net/smc/group/smc_llc_msg.h"

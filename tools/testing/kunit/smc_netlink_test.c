@@ -7,7 +7,7 @@
 
 #include "smc_kunit.h"
 
-#include "../../../net/smc/group/smc_terminate.h"
+#include "../../../net/smc/group/smc_core.h"
 
 /* there are no devices */
 #define smc_ib_end_ifindex(...)	7
@@ -169,7 +169,7 @@ static void nl_form(struct kunit *test, unsigned int i)
 		lgr->links[k] = link;
 		list_add_rcu(&link->node, &lgr->all_links);
 	}
-	KUNIT_ASSERT_TRUE(test, smc_lgr_set_state(lgr, SMC_LGR_ACTIVE, NULL));
+	WRITE_ONCE(lgr->state, SMC_LGR_ACTIVE);
 }
 
 /* Types of the attributes as a set; each may be there once. Types from 64 on do not count. */
