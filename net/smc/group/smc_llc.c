@@ -583,7 +583,7 @@ static bool llc_perform(struct smc_link_group *lgr, struct smc_llc_action *act,
 		llc_group_failed(lgr, act);
 		return false;
 	case SMC_LLC_ACT_STORE_RTOKEN:
-		ev->ok = smc_llc_rtoken_store(lgr, act->rkeys);
+		ev->ok = smc_rtoken_store(lgr->rtokens, act->rkeys);
 		ev->type = SMC_LLC_EV_RTOKEN_STORED;
 		ev->link = act->link;
 		return true;

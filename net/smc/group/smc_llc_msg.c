@@ -485,35 +485,6 @@ void smc_llc_rx(struct smc_wr *wr, const u8 *msg, u32 len)
 	llc_queue_push(link->lgr, &item);
 }
 
-/*
- * Store the keys of a new RMB of the peer, all or none: the table may be full or have a conflicting
- * entry. Expects lgr->lock held. RKEY-04 to RKEY-13.
- */
-bool smc_llc_rtoken_store(struct smc_link_group *lgr, const struct smc_llc_rkeys *keys)
-{
-	const struct smc_llc_rtoken *here = &keys->rtoken[0];
-	struct smc_rtokens *rt = lgr->rtokens;
-	bool is_new;
-	int idx;
-	u8 i;
-
-	lockdep_assert_held(&lgr->lock);
-	is_new = smc_rtoken_find(rt, here->link_num, here->rkey, here->vaddr) < 0;
-	idx = smc_rtoken_add(rt, here->link_num, here->rkey, here->vaddr);
-	if (idx < 0)
-		return false;
-	for (i = 1; i < keys->count; i++) {
-		const struct smc_llc_rtoken *tok = &keys->rtoken[i];
-
-		if (smc_rtoken_set(rt, idx, tok->link_num, tok->rkey, tok->vaddr)) {
-			if (is_new)
-				smc_rtoken_del(rt, idx);
-			return false;
-		}
-	}
-	return true;
-}
-
 static bool llc_store_pair(struct smc_link_group *lgr, const struct smc_llc_action *act,
 			   const struct smc_llc_pair *pair)
 {

@@ -33,7 +33,6 @@ int smc_llc_msg_prepare_long(struct smc_link_group *lgr);
 void smc_llc_msg_free_long(struct smc_llc *llc);
 
 /* for the engine: keys of the peer's RMBs */
-bool smc_llc_rtoken_store(struct smc_link_group *lgr, const struct smc_llc_rkeys *keys);
 bool smc_llc_rtoken_store_pairs(struct smc_link_group *lgr, const struct smc_llc_action *act);
 void smc_llc_rtoken_delete(struct smc_link_group *lgr, const struct smc_llc_action *act,
 			   struct smc_llc_event *ev);

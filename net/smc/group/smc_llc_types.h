@@ -108,8 +108,6 @@ struct smc_llc_task {
 	struct smc_llc_order order;
 };
 
-static_assert(SMC_LLC_LINKS == SMC_LINKS_MAX);
-
 /**
  * struct smc_llc - the LLC engine of a link group
  * @flow: the state machine; under lgr->lock

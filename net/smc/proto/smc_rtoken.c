@@ -4,7 +4,10 @@
  *
  * The caller serialises; the table of a group is under lgr->lock.
  */
+#include "proto/smc_llc_flow.h"
 #include "proto/smc_rtoken.h"
+
+static_assert(SMC_LLC_LINKS == SMC_LINKS_MAX);
 
 static bool rtoken_has(const struct smc_rtoken *tok, unsigned int link)
 {
@@ -124,6 +127,34 @@ bool smc_rtoken_is_known(const struct smc_rtokens *rt, unsigned int idx, unsigne
 void smc_rtoken_del(struct smc_rtokens *rt, unsigned int idx)
 {
 	memset(&rt->tok[idx], 0, sizeof(rt->tok[idx]));
+}
+
+/**
+ * smc_rtoken_store() - store the keys of a new RMB of the peer, all or none
+ * @rt: the table
+ * @keys: its token on every link
+ *
+ * Context: Any context.
+ * Return: false if the table is full or has a conflicting entry. RKEY-04 to RKEY-13.
+ */
+bool smc_rtoken_store(struct smc_rtokens *rt, const struct smc_llc_rkeys *keys)
+{
+	const struct smc_llc_rtoken *tok = &keys->rtoken[0];
+	bool is_new = smc_rtoken_find(rt, tok->link_num, tok->rkey, tok->vaddr) < 0;
+	int idx = smc_rtoken_add(rt, tok->link_num, tok->rkey, tok->vaddr);
+	u8 i;
+
+	if (idx < 0)
+		return false;
+	for (i = 1; i < keys->count; i++) {
+		tok = &keys->rtoken[i];
+		if (!smc_rtoken_set(rt, idx, tok->link_num, tok->rkey, tok->vaddr))
+			continue;
+		if (is_new)
+			smc_rtoken_del(rt, idx);
+		return false;
+	}
+	return true;
 }
 
 /**

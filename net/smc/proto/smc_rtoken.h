@@ -22,6 +22,8 @@ struct smc_rtoken {
 	DECLARE_BITMAP(in_use, SMC_RTOKEN_ELEMS + 1);	/* by element index */
 };
 
+struct smc_llc_rkeys;
+
 struct smc_rtokens {
 	struct smc_rtoken tok[SMC_RTOKEN_RMBS];
 };
@@ -32,6 +34,7 @@ static_assert(sizeof(struct smc_rtokens) < 40 << 10);
 int smc_rtoken_add(struct smc_rtokens *rt, unsigned int link, u32 rkey, u64 vaddr);
 int smc_rtoken_set(struct smc_rtokens *rt, unsigned int idx, unsigned int link,
 		   u32 rkey, u64 vaddr);
+bool smc_rtoken_store(struct smc_rtokens *rt, const struct smc_llc_rkeys *keys);
 int smc_rtoken_find(const struct smc_rtokens *rt, unsigned int link, u32 rkey, u64 vaddr);
 int smc_rtoken_find_rkey(const struct smc_rtokens *rt, unsigned int link, u32 rkey);
 bool smc_rtoken_is_known(const struct smc_rtokens *rt, unsigned int idx, unsigned int link);

@@ -98,6 +98,33 @@ static void with_its_last_link_an_rmb_is_forgotten(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_rtoken_set(rt, 0, 0, 0x13, 0x1000), 0);
 }
 
+static void rkey_04_the_keys_of_an_rmb_are_stored_all_or_none(struct kunit *test)
+{
+	struct smc_llc_rkeys keys = {
+		.count = 2, .rtoken = {
+			{ .link_num = 0, .rkey = 0x11, .vaddr = 0x1000 },
+			{ .link_num = 1, .rkey = 0x12, .vaddr = 0x1000 },
+		},
+	};
+	struct smc_rtokens *rt = rtoken_table(test);
+
+	KUNIT_EXPECT_TRUE(test, smc_rtoken_store(rt, &keys));
+	KUNIT_EXPECT_EQ(test, smc_rtoken_find(rt, 1, 0x12, 0x1000), 0);
+	/* a repetition changes nothing */
+	KUNIT_EXPECT_TRUE(test, smc_rtoken_store(rt, &keys));
+	/* another RMB has the key on the second link */
+	keys.rtoken[0].rkey = 0x21;
+	KUNIT_EXPECT_FALSE(test, smc_rtoken_store(rt, &keys));
+	KUNIT_EXPECT_EQ(test, smc_rtoken_find_rkey(rt, 0, 0x21), -ENOENT);
+	KUNIT_EXPECT_EQ(test, smc_rtoken_find(rt, 0, 0x11, 0x1000), 0);
+	/* a known RMB remains when a later key conflicts */
+	keys.rtoken[0].rkey = 0x11;
+	keys.rtoken[1].rkey = 0x13;
+	KUNIT_EXPECT_FALSE(test, smc_rtoken_store(rt, &keys));
+	KUNIT_EXPECT_EQ(test, smc_rtoken_find(rt, 0, 0x11, 0x1000), 0);
+	KUNIT_EXPECT_EQ(test, smc_rtoken_find(rt, 1, 0x12, 0x1000), 0);
+}
+
 static struct kunit_case smc_rtoken_cases[] = {
 	KUNIT_CASE(rkey_22_an_rmb_has_a_token_on_each_link),
 	KUNIT_CASE(rkey_01_a_token_is_key_and_address),
@@ -105,6 +132,7 @@ static struct kunit_case smc_rtoken_cases[] = {
 	KUNIT_CASE(a_token_set_again_stays_in_its_place),
 	KUNIT_CASE(rmb_01_the_peer_has_255_rmbs),
 	KUNIT_CASE(with_its_last_link_an_rmb_is_forgotten),
+	KUNIT_CASE(rkey_04_the_keys_of_an_rmb_are_stored_all_or_none),
 	{}
 };
 
