@@ -80,72 +80,7 @@ static void smc_close(struct sock *sk, long timeout)
 	smc_call_unlock(sk);
 }
 
-/* From accept() on, TCP's memory is charged to the caller. */
-static void smc_accept_child(struct sock *sk, struct socket *newsock)
-{
-	struct smc_sock *smc;
-
-	lock_sock(sk);
-	local_bh_disable();
-	smc_mem_adopt(sk);
-	local_bh_enable();
-	smc = smc_sk(sk);
-	sock_graft(sk, newsock);
-	smc_tcp_label(sk);
-	/* the core gave the new socket our operations */
-	if (!smc)
-		smc_tcp_give_ops(sk);
-	newsock->state = SS_CONNECTED;
-	set_bit(SOCK_SUPPORT_ZC, &newsock->flags);
-	release_sock(sk);
-}
-
-static int smc_accept(struct socket *sock, struct socket *newsock, int flags, int *is_empty)
-{
-	struct smc_accepted child;
-	int rc;
-
-	guard(smc_call)(sock->sk);
-	rc = smc_listen_accept(sock, flags, &child);
-	if (rc)
-		return rc;
-	*is_empty = child.is_last;
-	smc_accept_child(child.sk, newsock);
-	if (child.fallback == SMC_DECLINE_NONE)
-		return 0;
-	smc_stat_inc(sock_net(child.sk), SMC_STAT_SERVER_TCP);
-	smc_history_add(child.sk, true, child.fallback, child.peer_diagnosis,
-			child.memory_age_ms);
-	return 0;
-}
-
 SMC_COMPAT_ACCEPT(smc_accept)
-
-static int smc_listen(struct socket *sock, int backlog)
-{
-	struct sock *sk = sock->sk;
-	struct smc_sock *smc;
-	int rc = -EINVAL;
-
-	guard(smc_call)(sk);
-	smc_option_prepare_listen(sk);
-	smc = smc_call_lock(sk);
-	if (!smc)
-		return smc_tcp_ops(sock)->listen(sock, backlog);
-	if (smc->phase == SMC_PHASE_IDLE && sock->state == SS_UNCONNECTED &&
-	    (1 << sk->sk_state) & (TCPF_CLOSE | TCPF_LISTEN))
-		rc = smc_listen_begin(smc);
-	smc_call_unlock(sk);
-	if (rc)
-		return rc;
-	rc = smc_tcp_ops(sock)->listen(sock, backlog);
-	smc = smc_call_lock(sk);
-	if (smc) {
-		smc_listen_begun(smc);
-		smc_call_unlock(sk);
-	}
-	return rc;
-}
 
 static int smc_getname(struct socket *sock, struct sockaddr *addr, int peer)
 {

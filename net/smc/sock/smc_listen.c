@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Listening sockets.
+ * listen() and accept().
  *
  * TCP listens. A connection that agreed on SMC is taken from TCP's queue at once, with those
  * ahead of it, and runs its handshake. accept() gets it when that has ended. Connections
@@ -12,8 +12,11 @@
 #include "smc_compat.h"
 #include "rdma/smc_ib.h"
 #include "rdma/smc_mem.h"
+#include "rdma/smc_net.h"
 #include "group/smc_peer.h"
 #include "sock/smc_child.h"
+#include "sock/smc_close.h"
+#include "sock/smc_history.h"
 #include "sock/smc_hs.h"
 #include "sock/smc_listen.h"
 #include "sock/smc_option.h"
@@ -232,15 +235,8 @@ out:
 	smc_listener_put(listener);
 }
 
-/**
- * smc_listen_begin() - prepare the socket for TCP's listen(), before children can come
- * @smc: the socket, not connected; or listening already
- *
- * Context: Process context, may sleep. Expects the socket lock held. The caller must call
- * smc_listen_begun() after TCP's listen().
- * Return: 0; -ENOBUFS without memory.
- */
-int smc_listen_begin(struct smc_sock *smc)
+/* Prepare the socket for TCP's listen(), before children can come. */
+static int smc_listen_begin(struct smc_sock *smc)
 {
 	struct smc_listener *listener = smc_sock_listener(smc);
 	struct sock *sk = smc->sk;
@@ -265,13 +261,8 @@ int smc_listen_begin(struct smc_sock *smc)
 	return 0;
 }
 
-/**
- * smc_listen_begun() - clean up if TCP refused to listen, or shutdown() came between
- * @smc: the socket
- *
- * Context: Process context, may sleep. Expects the socket lock held.
- */
-void smc_listen_begun(struct smc_sock *smc)
+/* Clean up if TCP refused to listen, or shutdown() came between. */
+static void smc_listen_begun(struct smc_sock *smc)
 {
 	struct smc_listener *listener = smc_sock_listener(smc);
 	struct sock *sk = smc->sk;
@@ -281,6 +272,40 @@ void smc_listen_begun(struct smc_sock *smc)
 		smc_tcp_disconnect(sk);
 	else if (listener && sk->sk_state != TCP_LISTEN)
 		smc_listen_end(smc);
+}
+
+/**
+ * smc_listen() - listen() of a socket
+ * @sock: the socket
+ * @backlog: as TCP has it
+ *
+ * Context: Process context, may sleep.
+ * Return: 0 or a negative errno.
+ */
+int smc_listen(struct socket *sock, int backlog)
+{
+	struct sock *sk = sock->sk;
+	struct smc_sock *smc;
+	int rc = -EINVAL;
+
+	guard(smc_call)(sk);
+	smc_option_prepare_listen(sk);
+	smc = smc_call_lock(sk);
+	if (!smc)
+		return smc_tcp_ops(sock)->listen(sock, backlog);
+	if (smc->phase == SMC_PHASE_IDLE && sock->state == SS_UNCONNECTED &&
+	    (1 << sk->sk_state) & (TCPF_CLOSE | TCPF_LISTEN))
+		rc = smc_listen_begin(smc);
+	smc_call_unlock(sk);
+	if (rc)
+		return rc;
+	rc = smc_tcp_ops(sock)->listen(sock, backlog);
+	smc = smc_call_lock(sk);
+	if (smc) {
+		smc_listen_begun(smc);
+		smc_call_unlock(sk);
+	}
+	return rc;
 }
 
 /**
@@ -347,16 +372,8 @@ static int smc_listen_wait(struct socket *sock, struct smc_listener *listener,
 	return rc;
 }
 
-/**
- * smc_listen_accept() - take the next child for accept()
- * @sock: the listening socket
- * @flags: O_NONBLOCK
- * @child: receives it
- *
- * Context: Process context, may sleep.
- * Return: 0; -EAGAIN; -EINVAL if not listening; -ERESTARTSYS or -EINTR on a signal.
- */
-int smc_listen_accept(struct socket *sock, int flags, struct smc_accepted *child)
+/* Take the next child for accept(). */
+static int smc_listen_accept(struct socket *sock, int flags, struct smc_accepted *child)
 {
 	struct sock *sk = sock->sk;
 	long timeo = sock_rcvtimeo(sk, flags & O_NONBLOCK);
@@ -380,4 +397,53 @@ int smc_listen_accept(struct socket *sock, int flags, struct smc_accepted *child
 		smc_wake_readers(sk);
 	smc_listener_put(listener);
 	return rc;
+}
+
+/* From accept() on, TCP's memory is charged to the caller. */
+static void accept_child(struct sock *sk, struct socket *newsock)
+{
+	struct smc_sock *smc;
+
+	lock_sock(sk);
+	local_bh_disable();
+	smc_mem_adopt(sk);
+	local_bh_enable();
+	smc = smc_sk(sk);
+	sock_graft(sk, newsock);
+	smc_tcp_label(sk);
+	/* the core gave the new socket our operations */
+	if (!smc)
+		smc_tcp_give_ops(sk);
+	newsock->state = SS_CONNECTED;
+	set_bit(SOCK_SUPPORT_ZC, &newsock->flags);
+	release_sock(sk);
+}
+
+/**
+ * smc_accept() - accept() of a socket
+ * @sock: the listening socket
+ * @newsock: receives the connection
+ * @flags: O_NONBLOCK
+ * @is_empty: set if no other connection is ready
+ *
+ * Context: Process context, may sleep.
+ * Return: 0; -EAGAIN; -EINVAL if not listening; -ERESTARTSYS or -EINTR on a signal.
+ */
+int smc_accept(struct socket *sock, struct socket *newsock, int flags, int *is_empty)
+{
+	struct smc_accepted child;
+	int rc;
+
+	guard(smc_call)(sock->sk);
+	rc = smc_listen_accept(sock, flags, &child);
+	if (rc)
+		return rc;
+	*is_empty = child.is_last;
+	accept_child(child.sk, newsock);
+	if (child.fallback == SMC_DECLINE_NONE)
+		return 0;
+	smc_stat_inc(sock_net(child.sk), SMC_STAT_SERVER_TCP);
+	smc_history_add(child.sk, true, child.fallback, child.peer_diagnosis,
+			child.memory_age_ms);
+	return 0;
 }
