@@ -937,7 +937,9 @@ static void the_payer_of_a_group_pays_for_the_queues_of_its_links(struct kunit *
 
 	KUNIT_EXPECT_NULL(test, core_payer);
 	/* the root group, which has no references */
+	rcu_read_lock();
 	link->lgr->memcg = mem_cgroup_from_task(current);
+	rcu_read_unlock();
 	second = smc_link_create_at(link->lgr, &core_end, 1);
 	KUNIT_EXPECT_FALSE(test, IS_ERR(second));
 	KUNIT_EXPECT_PTR_EQ(test, core_payer, link->lgr->memcg);
