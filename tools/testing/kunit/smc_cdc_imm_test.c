@@ -124,7 +124,8 @@ static void a_long_step_needs_a_message(struct kunit *test)
 /* A step that fills the element says B: both sides know that the writer waits. */
 static void a_full_element_says_blocked_blk_05_win_08(struct kunit *test)
 {
-	struct smc_cdc_ctl *a = ctl_proved(test), *b = ctl_proved(test), *c = ctl_new(test, imm_geom);
+	struct smc_cdc_ctl *a = ctl_proved(test), *b = ctl_proved(test);
+	struct smc_cdc_ctl *c = ctl_new(test, imm_geom);
 	struct smc_cdc_msg msg;
 
 	/* B has 100 bytes of A, which it has read and announced. */
