@@ -23,7 +23,6 @@
 #include "rdma/smc_mtu.h"
 #include "rdma/smc_net.h"
 #include "rdma/smc_pnet.h"
-#include "rdma/smc_unfit.h"
 #include "group/smc_cdc.h"
 #include "group/smc_core.h"
 #include "group/smc_link.h"
@@ -555,12 +554,9 @@ static int __init smc_init(void)
 	rc = smc_ib_init();
 	if (rc)
 		goto out_sock;
-	rc = smc_unfit_init();
-	if (rc)
-		goto out_ib;
 	rc = smc_mtu_init();
 	if (rc)
-		goto out_unfit;
+		goto out_ib;
 	rc = smc_tcp_init(smc_take_over);
 	if (rc)
 		goto out_mtu;
@@ -591,8 +587,6 @@ out_tcp:
 	smc_tcp_exit();
 out_mtu:
 	smc_mtu_exit();
-out_unfit:
-	smc_unfit_exit();
 out_ib:
 	smc_ib_exit();
 out_sock:
@@ -630,7 +624,6 @@ static void __exit smc_exit(void)
 	smc_lgr_wait_none(NULL);
 	smc_core_exit();
 	smc_mtu_exit();
-	smc_unfit_exit();
 	smc_ib_exit();
 	smc_sock_exit();
 	smc_mem_exit();

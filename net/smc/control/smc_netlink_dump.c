@@ -24,7 +24,6 @@
 #include "smc_compat.h"
 #include "rdma/smc_eid.h"
 #include "rdma/smc_net.h"
-#include "rdma/smc_unfit.h"
 #include "group/smc_core.h"
 #include "group/smc_llc.h"
 #include "group/smc_peer.h"
@@ -856,7 +855,7 @@ static int dump_dev(struct sk_buff *skb, struct netlink_callback *cb, u64 *at)
 	struct smc_ib_view view;
 	struct dev_use use = {};
 
-	if (!smc_ib_next_view(net, *at, &view))
+	if (!smc_ib_next_view(net, false, *at, &view))
 		return 0;
 	*at = view.serial;
 	dev_get_use(net, view.serial, &use);
@@ -883,7 +882,7 @@ static int dump_unfit(struct sk_buff *skb, struct netlink_callback *cb, u64 *at)
 {
 	struct smc_ib_view view;
 
-	if (!smc_unfit_next_view(sock_net(skb->sk), *at, &view))
+	if (!smc_ib_next_view(sock_net(skb->sk), true, *at, &view))
 		return 0;
 	*at = view.serial;
 	return dev_put_unfit(skb, &view) ?: 1;

@@ -3,11 +3,11 @@
  * RDMA devices and ports.
  *
  * Operation:
- *   The RDMA core reports each device. Those that can carry links enter
- *   a list. A handshake calls smc_ib_find() for the port and GID that serve the network device of
- *   its route, or smc_ib_find_any() if the route does not leave the host. A port serves the
- *   devices above its own, and those with the same PNETID. A link then brings up its queue pair
- *   with the smc_ib_qp functions.
+ *   The RDMA core reports each device. Those that can carry links enter a list, the others another
+ *   one, which is only shown. A handshake calls smc_ib_find() for the port and GID that serve the
+ *   network device of its route, or smc_ib_find_any() if the route does not leave the host. A port
+ *   serves the devices above its own, and those with the same PNETID. A link then brings up its
+ *   queue pair with the smc_ib_qp functions.
  *
  * Ownership:
  *   A struct smc_ib_dev exists from add to remove. The list and each struct smc_ib_end hold a
@@ -45,6 +45,7 @@
 /* Handshakes are readers: they wait only while a device comes or goes. */
 static DECLARE_RWSEM(smc_ib_devices_lock);
 static LIST_HEAD(smc_ib_devices);
+static LIST_HEAD(smc_ib_unfit_devices);
 static u64 smc_ib_last_serial;	/* under that lock */
 
 static void smc_ib_put(struct smc_ib_dev *dev)
@@ -101,8 +102,48 @@ bool smc_ib_has_device(void)
 	return !list_empty(&smc_ib_devices);
 }
 
+static bool smc_ib_is_in(const struct smc_ib_dev *dev, const struct smc_netdev_stack *stack)
+{
+	struct net_device *own;
+	unsigned int i;
+	u8 port;
+
+	for (port = 1; port <= dev->nr_ports; port++) {
+		own = smc_netdev_of_port(dev->ibdev, port);
+		dev_put(own);
+		for (i = 0; own && i < stack->nr; i++)
+			if (stack->level[i].ndev == own)
+				return true;
+	}
+	return false;
+}
+
 /**
- * smc_ib_next_dev() - walk all devices
+ * smc_ib_has_unfit() - check whether a network device has an RDMA device that cannot carry links
+ * @ndev: the network device; the caller holds a reference; NULL for any
+ *
+ * Context: Process context, may sleep.
+ * Return: true if a port of one belongs to @ndev or to a device below it.
+ */
+bool smc_ib_has_unfit(struct net_device *ndev)
+{
+	struct smc_netdev_stack stack;
+	struct smc_ib_dev *dev;
+	bool has_one = false;
+
+	/* the usual case */
+	if (list_empty(&smc_ib_unfit_devices) || !ndev)
+		return !list_empty(&smc_ib_unfit_devices);
+	smc_netdev_get_stack(&stack, ndev);
+	scoped_guard(rwsem_read, &smc_ib_devices_lock)
+		list_for_each_entry(dev, &smc_ib_unfit_devices, list)
+			has_one |= smc_ib_is_in(dev, &stack);
+	smc_netdev_put_stack(&stack);
+	return has_one;
+}
+
+/**
+ * smc_ib_next_dev() - walk all devices that can carry links
  * @prev: the last one; NULL for the first
  *
  * Context: RCU read section, in which RTNL may be held.
@@ -982,9 +1023,10 @@ static void smc_ib_view_port(struct smc_ib_dev *dev, u8 port, const struct net *
 	struct net_device *ndev = smc_netdev_of_port(dev->ibdev, port);
 
 	view->ifindex = ndev && net_eq(dev_net(ndev), net) ? ndev->ifindex : 0;
-	view->is_active = smc_netdev_is_active(ndev);
+	view->is_active = !dev->lack && smc_netdev_is_active(ndev);
 	dev_put(ndev);
-	smc_pnet_of_port(net, dev->ibdev, port, &view->pnet);
+	if (!dev->lack)
+		smc_pnet_of_port(net, dev->ibdev, port, &view->pnet);
 }
 
 static void smc_ib_view(struct smc_ib_dev *dev, const struct net *net, struct smc_ib_view *view)
@@ -1000,8 +1042,9 @@ static void smc_ib_view(struct smc_ib_dev *dev, const struct net *net, struct sm
 }
 
 /**
- * smc_ib_next_view() - walk the devices that a namespace may use
+ * smc_ib_next_view() - walk the devices of a namespace
  * @net: the namespace
+ * @is_unfit: those that cannot carry links, whose ports have no state; not the others
  * @after: serial of the last one, 0 at first
  * @view: filled
  *
@@ -1010,13 +1053,14 @@ static void smc_ib_view(struct smc_ib_dev *dev, const struct net *net, struct sm
  * Context: Process context, may sleep.
  * Return: false after the last one.
  */
-bool smc_ib_next_view(struct net *net, u64 after, struct smc_ib_view *view)
+bool smc_ib_next_view(struct net *net, bool is_unfit, u64 after, struct smc_ib_view *view)
 {
+	struct list_head *list = is_unfit ? &smc_ib_unfit_devices : &smc_ib_devices;
 	struct smc_ib_dev *dev;
 
 	guard(rwsem_read)(&smc_ib_devices_lock);
 	/* in order of arrival */
-	list_for_each_entry(dev, &smc_ib_devices, list) {
+	list_for_each_entry(dev, list, list) {
 		if (dev->serial <= after || !rdma_dev_access_netns(dev->ibdev, net))
 			continue;
 		smc_ib_view(dev, net, view);
@@ -1071,15 +1115,13 @@ static int smc_ib_add(struct ib_device *ibdev)
 	u8 nr_ports = min_t(u32, ibdev->phys_port_cnt, SMC_IB_MAX_PORTS);
 	struct smc_ib_dev *dev;
 
-	/* smc_unfit.c takes those that lack anything */
-	if (smc_cap_lack(ibdev, nr_ports) != SMC_CAP_LACKS_NOTHING)
-		return -EOPNOTSUPP;
 	dev = kzalloc(sizeof(*dev), GFP_KERNEL);
 	/* the allocator logs it, and the core does not report the device again */
 	if (!dev)
 		return -ENOMEM;
 	dev->ibdev = ibdev;
 	dev->nr_ports = nr_ports;
+	dev->lack = smc_cap_lack(ibdev, nr_ports);
 	refcount_set(&dev->refs, 1);
 	init_completion(&dev->released);
 	spin_lock_init(&dev->lock);
@@ -1087,7 +1129,8 @@ static int smc_ib_add(struct ib_device *ibdev)
 	INIT_LIST_HEAD(&dev->links);
 	atomic_set(&dev->next_vector, -1);
 	atomic_set(&dev->gid_changes, 1);
-	smc_cap_init(&dev->cap, ibdev);
+	if (!dev->lack)
+		smc_cap_init(&dev->cap, ibdev);
 	ib_set_client_data(ibdev, &smc_ib_client, dev);
 
 	INIT_IB_EVENT_HANDLER(&dev->handler, ibdev, smc_ib_event);
@@ -1095,7 +1138,7 @@ static int smc_ib_add(struct ib_device *ibdev)
 
 	down_write(&smc_ib_devices_lock);
 	dev->serial = ++smc_ib_last_serial;
-	list_add_tail_rcu(&dev->list, &smc_ib_devices);
+	list_add_tail_rcu(&dev->list, dev->lack ? &smc_ib_unfit_devices : &smc_ib_devices);
 	up_write(&smc_ib_devices_lock);
 	smc_ib_recheck();
 	return 0;
@@ -1129,6 +1172,7 @@ static struct ib_client smc_ib_client = {
 	.name = "smc",
 	.add = smc_ib_add,
 	.remove = smc_ib_remove,
+	.no_kverbs_req = true,
 };
 
 /**

@@ -86,8 +86,8 @@ struct smc_ib_gids {
 };
 
 /**
- * struct smc_ib_dev - an RDMA device that can carry links
- * @list: in the list of devices, under the list's lock
+ * struct smc_ib_dev - an RDMA device
+ * @list: in the list of devices, or in that of devices that lack something, under the lists' lock
  * @ibdev: the device; valid while a reference is held
  * @handler: registered for events of the device
  * @refs: one for the list, one per &struct smc_ib_end
@@ -100,7 +100,8 @@ struct smc_ib_gids {
  * @gid_changes: number of changes of its GIDs so far, from 1
  * @nr_ports: ports in use, at most SMC_IB_MAX_PORTS
  * @next_vector: round-robin counter of completion vectors
- * @cap: sizes that it allows
+ * @lack: why it cannot carry links, const
+ * @cap: sizes that it allows, if it can
  * @serial: greater than that of all earlier devices, const
  * @links: &struct smc_ib_counts of all queues on the device
  * @past: sums of the links that are gone
@@ -119,6 +120,7 @@ struct smc_ib_dev {
 	atomic_t gid_changes;
 	u8 nr_ports;
 	atomic_t next_vector;
+	enum smc_cap_lack lack;
 	struct smc_cap cap;
 	u64 serial;
 	struct list_head links;
@@ -214,7 +216,7 @@ struct smc_ib_port_view {
  * struct smc_ib_view - a device for display
  * @serial: of the device, see &struct smc_ib_dev
  * @is_own: it belongs to the namespace, which may use it in any case
- * @lack: why it does not serve, see smc_unfit.c
+ * @lack: why it cannot carry links
  * @name: its name
  * @bus_name: of its parent, "" for a device of software
  * @pci_vendor: of a PCI device, or 0
@@ -266,12 +268,12 @@ unsigned int smc_ib_lan_ends(struct net *net, const struct smc_ib_lan *lan,
 void smc_ib_listen(struct work_struct *work);
 void smc_ib_notify_listener(void);
 bool smc_ib_has_device(void);
+bool smc_ib_has_unfit(struct net_device *ndev);
 int smc_ib_changes(void);
 void smc_ib_recheck(void);
 
-void smc_ib_view_names(const struct ib_device *ibdev, struct smc_ib_view *view);
 void smc_ib_view_dev(struct smc_ib_dev *dev, struct smc_ib_view *view);
-bool smc_ib_next_view(struct net *net, u64 after, struct smc_ib_view *view);
+bool smc_ib_next_view(struct net *net, bool is_unfit, u64 after, struct smc_ib_view *view);
 void smc_ib_begin_counts(const struct smc_ib_end *end, struct smc_ib_counts *counts);
 void smc_ib_end_counts(const struct smc_ib_end *end, struct smc_ib_counts *counts);
 

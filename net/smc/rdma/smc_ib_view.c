@@ -57,26 +57,6 @@ static void smc_ib_view_counts(struct smc_ib_dev *dev, struct smc_ib_view *view)
 }
 
 /**
- * smc_ib_view_names() - the names of a device for display
- * @ibdev: the device
- * @view: zeroed
- *
- * Context: Any context.
- */
-void smc_ib_view_names(const struct ib_device *ibdev, struct smc_ib_view *view)
-{
-	struct device *parent = ibdev->dev.parent;
-
-	strscpy(view->name, dev_name(&ibdev->dev), sizeof(view->name));
-	/* the parent of a soft-RoCE device is its network device, if any */
-	if (parent && dev_is_pci(parent)) {
-		strscpy(view->bus_name, dev_name(parent), sizeof(view->bus_name));
-		view->pci_vendor = to_pci_dev(parent)->vendor;
-		view->pci_device = to_pci_dev(parent)->device;
-	}
-}
-
-/**
  * smc_ib_view_dev() - a device for display, without the state of its ports
  * @dev: the device
  * @view: zeroed
@@ -85,8 +65,17 @@ void smc_ib_view_names(const struct ib_device *ibdev, struct smc_ib_view *view)
  */
 void smc_ib_view_dev(struct smc_ib_dev *dev, struct smc_ib_view *view)
 {
-	smc_ib_view_names(dev->ibdev, view);
+	struct device *parent = dev->ibdev->dev.parent;
+
+	strscpy(view->name, dev_name(&dev->ibdev->dev), sizeof(view->name));
+	/* the parent of a soft-RoCE device is its network device, if any */
+	if (parent && dev_is_pci(parent)) {
+		strscpy(view->bus_name, dev_name(parent), sizeof(view->bus_name));
+		view->pci_vendor = to_pci_dev(parent)->vendor;
+		view->pci_device = to_pci_dev(parent)->device;
+	}
 	view->serial = dev->serial;
+	view->lack = dev->lack;
 	view->nr_ports = dev->nr_ports;
 	smc_ib_view_counts(dev, view);
 }

@@ -21,7 +21,6 @@
 
 #include "smc_compat.h"
 #include "rdma/smc_net.h"
-#include "rdma/smc_unfit.h"
 #include "group/smc_peer.h"
 #include "sock/smc_path.h"
 
@@ -170,7 +169,7 @@ static int smc_path_find_port(struct net *net, struct net_device *ndev, const st
  */
 enum smc_decline smc_path_lack(struct net_device *ndev)
 {
-	return smc_unfit_is_below(ndev) ? SMC_DECLINE_UNFIT : SMC_DECLINE_NOSMCRDEV;
+	return smc_ib_has_unfit(ndev) ? SMC_DECLINE_UNFIT : SMC_DECLINE_NOSMCRDEV;
 }
 
 static bool smc_path_ipv4_subnet(struct sock *tsk, struct net_device *ndev,

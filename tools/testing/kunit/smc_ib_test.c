@@ -20,6 +20,7 @@
 #define smc_ib_find_any		ib_find_any
 #define smc_ib_find_routed	ib_find_routed
 #define smc_ib_has_device	ib_has_device
+#define smc_ib_has_unfit	ib_has_unfit
 #define smc_ib_lan_ends		ib_lan_ends
 #define smc_ib_lan_of		ib_lan_of
 #define smc_ib_listen		ib_listen
@@ -85,6 +86,22 @@ static int ib_read_l2(const struct ib_gid_attr *attr, u16 *vlan, u8 *mac)
 	return 0;
 }
 
+static struct net_device ib_upper, ib_other;	/* the first is above the port's */
+
+static void ib_get_stack(struct smc_netdev_stack *stack, struct net_device *top)
+{
+	stack->nr = 1;
+	stack->level[0].ndev = top;
+	if (top == &ib_upper)
+		stack->level[stack->nr++].ndev = ib_lab->ndev;
+}
+
+static void ib_view_dev(struct smc_ib_dev *dev, struct smc_ib_view *view)
+{
+	view->serial = dev->serial;
+	view->lack = dev->lack;
+}
+
 static int ib_modify(struct ib_qp *qp, struct ib_qp_attr *attr, int mask)
 {
 	ib_lab->flow_label = rdma_ah_read_grh(&attr->ah_attr)->flow_label;
@@ -95,11 +112,14 @@ static int ib_modify(struct ib_qp *qp, struct ib_qp_attr *attr, int mask)
 #define rdma_destroy_ah_attr(attr)	((void)(attr), (void)ib_lab->nr_held--)
 #define ib_set_client_data(...)		((void)0)
 #define ib_register_event_handler(...)	((void)0)
+#define ib_unregister_event_handler(...)	((void)0)
+#define smc_netdev_get_stack		ib_get_stack
+#define smc_netdev_put_stack(stack)	((stack)->nr = 0)
 #define smc_netdev_of_port		ib_netdev
 #define rdma_get_gid_attr		ib_get_attr
 #define rdma_put_gid_attr(attr)		((void)(attr), (void)ib_lab->nr_held--)
 #define rdma_read_gid_l2_fields		ib_read_l2
-#define smc_ib_view_dev(...)		((void)0)
+#define smc_ib_view_dev			ib_view_dev
 
 #include "../../../net/smc/rdma/smc_ib_watch.c"
 #include "../../../net/smc/rdma/smc_ib.c"
@@ -237,17 +257,38 @@ static void each_link_has_a_flow_label(struct kunit *test)
 }
 
 /* Or each connection would find it out, after a Proposal. */
-static void a_device_that_lacks_something_is_not_used(struct kunit *test)
+static void a_device_that_lacks_something_is_shown_and_not_used(struct kunit *test)
 {
+	struct smc_ib_view view;
+	struct smc_ib_dev *dev;
+
 	/* it speaks RoCE, and has no limits that suffice */
 	ib_lab->port_data[1].immutable.core_cap_flags = RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP;
 	ib_lab->ibdev->phys_port_cnt = 1;
-	KUNIT_EXPECT_EQ(test, smc_ib_add(ib_lab->ibdev), -EOPNOTSUPP);
+	KUNIT_EXPECT_FALSE(test, smc_ib_has_unfit(NULL));
+	KUNIT_ASSERT_EQ(test, smc_ib_add(ib_lab->ibdev), 0);
 	KUNIT_EXPECT_FALSE(test, smc_ib_has_device());
+	scoped_guard(rcu)
+		KUNIT_EXPECT_NULL(test, smc_ib_next_dev(NULL));
+	KUNIT_EXPECT_FALSE(test, smc_ib_next_view(&init_net, false, 0, &view));
+
+	KUNIT_ASSERT_TRUE(test, smc_ib_next_view(&init_net, true, 0, &view));
+	KUNIT_EXPECT_EQ(test, view.lack, SMC_CAP_LACKS_VERBS);
+	KUNIT_EXPECT_EQ(test, view.port[0].ifindex, ib_lab->ndev->ifindex);
+	KUNIT_EXPECT_FALSE(test, view.port[0].is_active);
+	KUNIT_EXPECT_FALSE(test, smc_ib_next_view(&init_net, true, view.serial, &view));
+	KUNIT_EXPECT_TRUE(test, smc_ib_has_unfit(NULL));
+	KUNIT_EXPECT_TRUE(test, smc_ib_has_unfit(ib_lab->ndev));
+	KUNIT_EXPECT_TRUE(test, smc_ib_has_unfit(&ib_upper));
+	KUNIT_EXPECT_FALSE(test, smc_ib_has_unfit(&ib_other));
+
+	dev = list_first_entry(&smc_ib_unfit_devices, struct smc_ib_dev, list);
+	smc_ib_remove(ib_lab->ibdev, dev);
+	KUNIT_EXPECT_FALSE(test, smc_ib_has_unfit(NULL));
 }
 
 static struct kunit_case ib_cases[] = {
-	KUNIT_CASE(a_device_that_lacks_something_is_not_used),
+	KUNIT_CASE(a_device_that_lacks_something_is_shown_and_not_used),
 	KUNIT_CASE(a_gid_may_come_back_at_another_place),
 	KUNIT_CASE(events_have_the_ends_checked),
 	KUNIT_CASE(each_link_has_a_flow_label),

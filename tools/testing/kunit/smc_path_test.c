@@ -18,13 +18,6 @@
 
 #include "smc_kunit.h"
 
-#include "../../../net/smc/rdma/smc_unfit.h"
-
-/* smc_unfit_test.c has the real one */
-static bool route_unfit_is_below(struct net_device *ndev);
-
-#define smc_unfit_is_below	route_unfit_is_below
-
 #include "../../../net/smc/rdma/smc_route.c"
 #include "../../../net/smc/sock/smc_path.c"
 
@@ -92,7 +85,7 @@ bool smc_ib_has_device(void)
 /* A device with a port that cannot carry links; with NULL there is one, too. */
 static struct net_device *route_unfit;
 
-static bool route_unfit_is_below(struct net_device *ndev)
+bool smc_ib_has_unfit(struct net_device *ndev)
 {
 	return route_unfit && (!ndev || ndev == route_unfit);
 }
