@@ -20,9 +20,9 @@
 #include "rdma/smc_event.h"
 #include "rdma/smc_ib.h"
 #include "rdma/smc_mem.h"
-#include "rdma/smc_mtu.h"
 #include "rdma/smc_net.h"
 #include "rdma/smc_pnet.h"
+#include "rdma/smc_port.h"
 #include "group/smc_cdc.h"
 #include "group/smc_core.h"
 #include "group/smc_link.h"
@@ -554,12 +554,12 @@ static int __init smc_init(void)
 	rc = smc_ib_init();
 	if (rc)
 		goto out_sock;
-	rc = smc_mtu_init();
+	rc = smc_port_init();
 	if (rc)
 		goto out_ib;
 	rc = smc_tcp_init(smc_take_over);
 	if (rc)
-		goto out_mtu;
+		goto out_port;
 	rc = smc_tcp_check() ?: smc_netlink_init();
 	if (rc)
 		goto out_tcp;
@@ -585,8 +585,8 @@ out_event:
 	smc_netlink_exit();
 out_tcp:
 	smc_tcp_exit();
-out_mtu:
-	smc_mtu_exit();
+out_port:
+	smc_port_exit();
 out_ib:
 	smc_ib_exit();
 out_sock:
@@ -623,7 +623,7 @@ static void __exit smc_exit(void)
 	smc_lgr_terminate_all(NULL);
 	smc_lgr_wait_none(NULL);
 	smc_core_exit();
-	smc_mtu_exit();
+	smc_port_exit();
 	smc_ib_exit();
 	smc_sock_exit();
 	smc_mem_exit();

@@ -3,7 +3,7 @@
  * Events of RDMA devices and their ports, and the work items that wait for them.
  *
  * A handler may run in any context, so it only queues work items: those of the device's watchers
- * when the device failed or GIDs changed, or a network device of its ports changed (smc_mtu.c).
+ * when the device failed or GIDs changed, or a network device of its ports changed (smc_port.c).
  * Each watcher then checks the present state of its own port and GID, so merged events are
  * harmless. Each event also queues the listener's work item, which looks for more ports.
  *

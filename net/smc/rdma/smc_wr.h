@@ -249,7 +249,7 @@ enum smc_wr_flag {
  * @rx_jiffies: when the last message was received, KA-02
  * @is_peer_silent: the peer's RNIC or host no longer answers, KA-05; set once
  * @path_mtu: of the queue pair; set by smc_wr_connect()
- * @max_write: bytes that one packet to the peer may have, smc_mtu.c; 0 where the port takes
+ * @max_write: bytes that one packet to the peer may have, smc_port.c; 0 where the port takes
  *	       @path_mtu, so that writes may be of any length
  *
  * Created by smc_wr_create(), ended by smc_wr_stop() and smc_wr_destroy(). Members that

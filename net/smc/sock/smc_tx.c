@@ -6,7 +6,7 @@
  * bytes also posts what is due, and so does each other event that may require a message: a
  * completion, a new window, a flag. Each post is one chain: at most two RDMA WRITEs and the CDC.
  *
- * MTU: where the path MTU of a link exceeds that of its port, a message is one packet, smc_mtu.c.
+ * MTU: where the path MTU of a link exceeds that of its port, a message is one packet, smc_port.c.
  *
  * Slots: a slot is taken for a message that is due. Without a slot, or behind others, the
  * connection joins the waiters of its link. Completions, and all that leave conn->lock after a
