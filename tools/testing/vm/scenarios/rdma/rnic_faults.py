@@ -4,7 +4,8 @@
 The model of an RNIC makes completions late and in batches, has each event twice, and places
 payload in any order, and twice. Checked streams go on meanwhile. Then the firmware of each side
 crashes under load: the connections end with an error at both sides. The adapter is removed and
-comes back, and connections use it again.
+comes back, and connections use it again. The same holds for one that has no events any more, or no
+completions of sends, and is removed under load.
 
 covers: ERR-12
 """
@@ -41,18 +42,21 @@ def harmless(t):
     x.stop()
 
 
-def crash(t, vm, port):
-    t.step(f"the firmware of {vm.name} crashes")
+def lose(t, vm, fault, port):
+    """Load the adapter of a machine, and break and replace it."""
+    t.step(f"{fault} on {vm.name}")
     s = t.half(t.a, pour_server, port=port)
     s.expect("listening")
     c = t.half(t.b, drink, port=port)
     t.expect_all("flowing", c)
     t.mode(t.b, "SMC-R", port, 1)
-    vm.write(DEBUG, "fatal 1")
+    vm.write(DEBUG, f"{fault} 1")
+    if fault == "fatal":
+        t.wait_all(s, c)
+    vm.run("rdma link delete rxe0")
     t.wait_all(s, c)
     for p in (s, c):
         t.check(p.value in TOLD, f"{p} ended with {p.value}")
-    vm.run("rdma link delete rxe0")
     vm.run("rdma link add rxe0 type rxe netdev eth0")
     t.pair.wait_gid(vm, 0)
     t.in_step(stream_server, stream_client, port + 1, n_in=70_003, n_out=40_009)
@@ -65,5 +69,7 @@ def run(t):
     # the peer of a dead adapter learns of it by TCP, or by its own retries
     several(t, links=1)
     harmless(t)
-    crash(t, t.a, PORT + 2)
-    crash(t, t.b, PORT + 4)
+    lose(t, t.a, "fatal", PORT + 2)
+    lose(t, t.b, "fatal", PORT + 4)
+    lose(t, t.a, "quiet", PORT + 6)
+    lose(t, t.b, "dead_send", PORT + 8)
