@@ -605,7 +605,7 @@ def run(t):
         t.step(part.__name__)
         part(t, n)
     # the application's sizes: others would fit the group
-    for port, size, n in ((5307, RINGS // 2, 16), (5308, 8192, 32)):
+    for port, size, n in ((5307, RINGS // 2, 16), (5308, RINGS // 8, 32)):
         t.step(f"at the limit, buffers of {size} bytes")
         at_the_limit(t, port, size, n)
     t.step("rings that fit")
