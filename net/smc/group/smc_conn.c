@@ -9,8 +9,8 @@
  *
  * Ownership:
  *   A joined connection owns a membership in the group with a reference, its element and its send
- *   ring, for which the socket pays. The rings are returned when it has left the group, its last
- *   write has completed, and what it left unread was read or dropped.
+ *   ring. The rings are returned when it has left the group, its last write has completed, and what
+ *   it left unread was read or dropped.
  *
  * Locks:
  *   Until it is opened, the connection belongs to the handshake, which does not hold the socket

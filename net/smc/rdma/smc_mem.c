@@ -2,7 +2,8 @@
 /*
  * Memory: the limit of the host, and what control groups are charged for.
  *
- * The host: net.smc.mem limits the pages of all regions, whichever control group pays for them.
+ * The host: net.smc.mem limits the pages of all regions, link groups and queues of links, whichever
+ * control group pays for them.
  *
  * Control groups: memory of handshakes, regions, link groups and the queues of links is allocated
  * with SMC_MEM_GFP, while the control group of a socket is the active one. It is charged to that
@@ -18,7 +19,7 @@
 #include "smc_compat.h"
 #include "rdma/smc_mem.h"
 
-/* Pages of all regions of the host. */
+/* Pages of the host that count. */
 atomic_long_t smc_mem_pages;
 
 /* In pages, net.smc.mem: low, unused, and the maximum of smc_mem_pages. */
