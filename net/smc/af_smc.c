@@ -93,7 +93,7 @@ static int smc_getname(struct socket *sock, struct sockaddr *addr, int peer)
 	/* TCP may be connected before connect() has an outcome, and after both ends closed */
 	if (smc->phase == SMC_PHASE_SMC)
 		has_peer = !smc_close_is_over(smc) &&
-			   smc->conn->close.state != SMC_STATE_CLOSED;
+			   smc->close.state != SMC_STATE_CLOSED;
 	else if (smc->phase != SMC_PHASE_IDLE)
 		has_peer = false;
 	smc_call_unlock(sock->sk);
@@ -102,8 +102,10 @@ static int smc_getname(struct socket *sock, struct sockaddr *addr, int peer)
 	return smc_tcp_ops(sock)->getname(sock, addr, peer);
 }
 
-static int smc_inspect(struct smc_conn *conn, int cmd)
+static int smc_inspect(struct smc_sock *smc, int cmd)
 {
+	struct smc_conn *conn = smc->conn;
+
 	/* unread data may outlive the link group */
 	if (!conn->token && cmd != SIOCINQ)
 		return 0;
@@ -113,7 +115,7 @@ static int smc_inspect(struct smc_conn *conn, int cmd)
 	case SIOCOUTQ:
 		smc_tx_poll(conn, NULL, NULL);
 		/* as with TCP, nothing counts after an abort */
-		return smc_state_is_open(&conn->close) ? smc_conn_unacked(conn) : 0;
+		return smc_state_is_open(&smc->close) ? smc_conn_unacked(conn) : 0;
 	case SIOCOUTQNSD:
 		return smc_conn_unsent(conn);
 	default:
@@ -141,7 +143,7 @@ static bool smc_ioctl(struct sock *sk, int cmd, int *answ)
 		return false;
 	is_ours = smc->phase != SMC_PHASE_IDLE;
 	/* before that, bytes on TCP belong to the handshake */
-	*answ = smc->phase == SMC_PHASE_SMC ? smc_inspect(smc->conn, cmd) : 0;
+	*answ = smc->phase == SMC_PHASE_SMC ? smc_inspect(smc, cmd) : 0;
 	smc_call_unlock(sk);
 	return is_ours;
 }
@@ -459,6 +461,7 @@ static const struct smc_sock_works smc_works = {
 	.handshake	 = smc_hs_work,
 	.handshake_grow	 = smc_hs_grow_work,
 	.close		 = smc_close_work,
+	.end		 = smc_close_end_work,
 	.close_timer	 = smc_close_timer,
 	.keep_timer	 = smc_keepalive_timer,
 	.event		 = smc_conn_event,

@@ -671,35 +671,6 @@ static void conn_detach(struct smc_conn *conn)
 }
 
 /**
- * smc_conn_arm() - start or postpone a timer of a connection
- * @conn: the connection
- * @timer: one of its timers; has a reference while it is armed
- * @expires: jiffies
- *
- * Context: Any context but hard interrupt. The caller has a reference.
- */
-void smc_conn_arm(struct smc_conn *conn, struct timer_list *timer, unsigned long expires)
-{
-	/* first: the timer may expire at once, and drop its reference */
-	smc_conn_get(conn);
-	if (mod_timer(timer, expires))
-		smc_conn_put(conn);
-}
-
-/**
- * smc_conn_disarm() - stop a timer, which may still run
- * @conn: the connection
- * @timer: one of its timers
- *
- * Context: Any context but hard interrupt. The caller has another reference.
- */
-void smc_conn_disarm(struct smc_conn *conn, struct timer_list *timer)
-{
-	if (timer_delete(timer))
-		smc_conn_put(conn);
-}
-
-/**
  * smc_conn_leave() - end a connection's membership in its group
  * @conn: the connection; nothing happens if it is in no group
  * @is_peer_done: the peer has announced that it writes no more, or cannot
@@ -710,7 +681,7 @@ void smc_conn_disarm(struct smc_conn *conn, struct timer_list *timer)
  * smc_conn_forget_unread().
  *
  * Context: Process context. Expects the socket lock held, unless the handshake gives up a
- *	    connection that was never opened. Takes lgr->lock and conn->lock.
+ *	    connection that was never opened, or the socket one. Takes lgr->lock and conn->lock.
  * Return: true if this was the last connection of a group that is up: its idle time begins. A
  *	   caller that acts on it needs its own reference on the group.
  */
@@ -722,13 +693,12 @@ bool smc_conn_leave(struct smc_conn *conn, bool is_peer_done)
 	if (!conn->token)
 		return false;
 	conn_release_tokens(conn, lgr, is_peer_done);
-	if (conn->cork_timer.function)
-		smc_conn_disarm(conn, &conn->cork_timer);
 	conn->is_peer_done = is_peer_done;
 	conn_detach(conn);
 	smc_pages_reap(conn);
 	/* A detached connection does not arm it again. */
-	smc_conn_disarm(conn, &conn->hold_timer);
+	if (timer_delete(&conn->hold_timer))
+		smc_conn_put(conn);
 	is_last = smc_lgr_drop_conn(lgr);
 	smc_conn_return_rings(conn);
 	return is_last;
@@ -863,7 +833,10 @@ void smc_conn_hold(struct smc_conn *conn)
 	lockdep_assert_held(&conn->lock);
 	/* The timer may be running and wait for the lock. */
 	conn->hold_jiffies = jiffies + SMC_CONN_HOLD_TIME;
-	smc_conn_arm(conn, &conn->hold_timer, conn->hold_jiffies);
+	/* first: it may expire at once, and drops its reference */
+	smc_conn_get(conn);
+	if (mod_timer(&conn->hold_timer, conn->hold_jiffies))
+		smc_conn_put(conn);
 }
 
 /**

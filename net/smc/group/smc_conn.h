@@ -12,9 +12,7 @@
 #include <net/sock.h>
 
 #include "proto/smc_cdc_wire.h"
-#include "proto/smc_keepalive_plan.h"
 #include "proto/smc_ring.h"
-#include "proto/smc_state.h"
 #include "rdma/smc_buf.h"
 
 struct smc_clc_accept;
@@ -103,8 +101,8 @@ struct smc_conn_rtt {
  * @ops: callbacks; set once
  * @stats: counters of its namespace, or NULL; set when it joins
  * @lgr: the group, with a reference, from smc_conn_join() until the rings are returned
- * @token: our alert token; 0 while it is in no group; written by the handshake or under the socket
- *	   lock
+ * @token: our alert token; 0 while it is in no group; written by the handshake, under the socket
+ *	   lock, or by @end_work
  * @wait_node: in the waiters of @link, under link->wait_lock; entered under @lock, too
  * @hold_timer: bounds how long messages are held, FAIL-10
  * @rtoken: index in lgr->rtokens, -1 for none; under lgr->lock
@@ -113,22 +111,14 @@ struct smc_conn_rtt {
  * @sndbuf: our send ring; same
  * @snd_geom: its geometry, base 0
  * @rcu: lookups by token, completions, and lookups by socket without its lock, run under RCU
- * @cork_timer: bounds how long @tx_cork holds data back, TX-07; set up when first armed, under the
- *		socket lock
  * @is_peer_done: argument of smc_conn_leave()
- * @close: the close machine, which ends with the membership in the group; under the socket lock
- * @close_work: runs it on @pending; a reference while queued
- * @missed_node: in the socket's list of connections whose @close_work found the lock taken
- * @close_timer: bounds each wait of the close machine, TMR-16, TMR-17; a reference while armed
- * @pending: enum smc_pending, atomic bits
- * @keep_timer: detects silence, KA-01; a reference while armed
+ * @pending: enum smc_pending, atomic bits; not in the socket, whose next connection they do not
+ *	     concern
+ * @end_work: has it leave its group after its socket has given it up; a reference while queued
  * @lock: spinlock, bottom halves off
  * @link: the link our sends use; RCU, written under @lock; NULL when it, or the element at the
  *	  peer, is lost. Messages of the peer may come on any link of the group, FAIL-17
  * @ctl: cursors, flags, sequence numbers
- * @keep_want: intended state of @keep_timer
- * @probe_jiffies: time of the probe that is not answered yet
- * @probed_link: its link, to be compared only; NULL: there is none
  * @rx_links: numbers of the links on which messages of the peer have come
  * @peer_token: the peer's token for its CDC messages
  * @peer_rkey: of the peer's element on @link
@@ -155,6 +145,7 @@ struct smc_conn_rtt {
  * @tx_inflight: CDC messages posted and not completed; the rings stay meanwhile
  * @tx_cork: data is held back (MSG_MORE, TCP_CORK) until flushed
  * @tx_flush: data is to be sent regardless of what else holds it back
+ * @tx_is_timed: TCP_USER_TIMEOUT applies: completions are awaited
  * @phase: what it may do
  * @is_peer_silent: the link was lost because the peer did not answer
  * @is_purged: unread data was dropped: data that comes later must not be read as if nothing were
@@ -174,22 +165,14 @@ struct smc_conn {
 	struct smc_buf_elem sndbuf;
 	struct smc_geom snd_geom;
 	struct rcu_head rcu;
-	struct timer_list cork_timer;
 	struct timer_list hold_timer;
 	bool is_peer_done;
-	struct smc_close_ctl close;
-	struct delayed_work close_work;
-	struct hlist_node missed_node;
-	struct timer_list close_timer;
 	unsigned long pending;
-	struct timer_list keep_timer;
+	struct delayed_work end_work;
 
 	spinlock_t lock;		/* conn->lock, see above */
 	struct smc_link __rcu *link;
 	struct smc_cdc_ctl ctl;
-	struct smc_keepalive_times keep_want;
-	unsigned long probe_jiffies;
-	const struct smc_link *probed_link;
 	DECLARE_BITMAP(rx_links, U8_MAX + 1);
 	u32 peer_token;
 	u32 peer_rkey;
@@ -215,6 +198,7 @@ struct smc_conn {
 	u16 tx_inflight;
 	bool tx_cork;
 	bool tx_flush;
+	bool tx_is_timed;
 	enum smc_conn_phase phase;
 	bool is_purged;
 	bool is_peer_silent;
@@ -274,8 +258,6 @@ static inline void smc_conn_get(struct smc_conn *conn)
 void smc_conn_put(struct smc_conn *conn);
 void smc_conn_return_rings(struct smc_conn *conn);
 bool smc_conn_set_phase(struct smc_conn *conn, enum smc_conn_phase phase);
-void smc_conn_arm(struct smc_conn *conn, struct timer_list *timer, unsigned long expires);
-void smc_conn_disarm(struct smc_conn *conn, struct timer_list *timer);
 struct smc_conn *smc_conn_lookup(struct smc_link_group *lgr, u32 token);
 struct smc_conn *smc_conn_lookup_imm(struct smc_link_group *lgr, u16 name);
 

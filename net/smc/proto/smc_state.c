@@ -344,8 +344,8 @@ static u32 smc_state_note_actions(u32 seen, u32 actions)
  */
 void smc_state_close_init(struct smc_close_ctl *ctl)
 {
-	ctl->state = SMC_STATE_INIT;
-	ctl->seen = 0;
+	WRITE_ONCE(ctl->state, SMC_STATE_INIT);
+	WRITE_ONCE(ctl->seen, 0);
 }
 
 /**

@@ -73,7 +73,7 @@ static bool smc_child_is_broken(const struct smc_sock *smc)
 {
 	if (smc->phase != SMC_PHASE_SMC)
 		return inet_sk_state_load(smc->sk) == TCP_CLOSE;
-	return smc->err || READ_ONCE(smc->conn->close.state) == SMC_STATE_CLOSED;
+	return smc->err || READ_ONCE(smc->close.state) == SMC_STATE_CLOSED;
 }
 
 /* Data or the end of the stream. Data before a reset counts, as with TCP. */
@@ -159,8 +159,8 @@ void smc_child_drop(struct sock *sk)
 	lock_sock(sk);
 	smc = smc_sk(sk);
 	if (smc && smc->phase == SMC_PHASE_SMC) {
-		if (smc_state_is_alive(&smc->conn->close))
-			smc_close_handle_event(smc->conn, SMC_CLOSE_APP_ABORT);
+		if (smc_state_is_alive(&smc->close))
+			smc_close_handle_event(smc, SMC_CLOSE_APP_ABORT);
 		smc_close_release(smc);
 		smc_close_unlock(smc);
 		return;

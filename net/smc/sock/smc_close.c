@@ -8,9 +8,9 @@
  * that the machine returns are carried out here in its order.
  *
  * Ownership: the connection leaves its group in the machine's final state, and stays until then. So
- * the protocol continues after the file is closed or the socket dropped the connection. The sock
- * then has no file, but is not dead for TCP. The task that completes the machine closes it, when
- * the socket lock is released.
+ * the protocol continues after the file is closed. The sock then has no file, but is not dead for
+ * TCP. The task that completes the machine closes it, when the socket lock is released. A socket
+ * that connects again gives its connection up, which leaves by itself after both aborts.
  */
 #include <net/tcp.h>
 
@@ -37,26 +37,26 @@
  * The error that ended TCP: a reset, or a keepalive timeout. EPIPE is not passed on, since there
  * are no writers on TCP.
  */
-static int smc_close_tcp_errno(const struct smc_conn *conn)
+static int smc_close_tcp_errno(const struct smc_sock *smc)
 {
-	const struct smc_sock *smc = smc_conn_sock(conn);
-
-	return smc && smc->tcp_err != EPIPE ? smc->tcp_err : 0;
+	return smc->tcp_err != EPIPE ? smc->tcp_err : 0;
 }
 
 /*
  * Return: true if the A of a peer that reset TCP may be in flight; not so if an operator or TCP's
  * timers ended TCP. The data of the peer precedes its A.
  */
-static bool smc_close_may_get_abort(const struct smc_conn *conn)
+static bool smc_close_may_get_abort(const struct smc_sock *smc)
 {
-	int tcp_err = smc_close_tcp_errno(conn);
+	int tcp_err = smc_close_tcp_errno(smc);
 
-	return rcu_access_pointer(conn->link) && (!tcp_err || tcp_err == ECONNRESET);
+	return rcu_access_pointer(smc->conn->link) && (!tcp_err || tcp_err == ECONNRESET);
 }
 
-static void smc_close_get_facts(struct smc_conn *conn, struct smc_close_facts *facts)
+static void smc_close_get_facts(const struct smc_sock *smc, struct smc_close_facts *facts)
 {
+	struct smc_conn *conn = smc->conn;
+
 	memset(facts, 0, sizeof(*facts));
 	if (!conn->token)
 		return;
@@ -65,7 +65,7 @@ static void smc_close_get_facts(struct smc_conn *conn, struct smc_close_facts *f
 	facts->has_inflight = smc_conn_has_inflight(conn);
 	facts->has_progress = smc_conn_has_progress(conn);
 	facts->has_links = !smc_lgr_is_down(conn->lgr);
-	facts->is_abort_due = facts->has_links && smc_close_may_get_abort(conn);
+	facts->is_abort_due = facts->has_links && smc_close_may_get_abort(smc);
 }
 
 /* Discard unsent data, and unread data unless @keeps_unread. */
@@ -81,25 +81,18 @@ static void smc_close_purge(struct smc_conn *conn, bool keeps_unread)
 	spin_unlock_bh(&conn->lock);
 }
 
-static bool smc_close_has_reader(const struct smc_conn *conn)
-{
-	const struct smc_sock *smc = smc_conn_sock(conn);
-
-	return smc && !smc->is_released;
-}
-
 /**
  * smc_close_leave() - return the element and group membership of a connection
  * @conn: the connection, in a group or not; the last one starts the group's idle timer (TMR-10)
  * @is_peer_done: as for smc_conn_leave()
  *
- * Context: Process context. Expects the socket lock held, or a failed handshake.
+ * Context: Process context. Expects the socket lock held, unless a handshake has failed or the
+ *	    socket has given the connection up.
  */
 void smc_close_leave(struct smc_conn *conn, bool is_peer_done)
 {
 	struct smc_link_group *lgr = conn->lgr;
 
-	lockdep_assert(!smc_state_is_alive(&conn->close) || lockdep_sock_is_held(conn->sk));
 	if (!conn->token)
 		return;
 	smc_lgr_get(lgr);
@@ -125,12 +118,8 @@ static void smc_close_send(struct smc_conn *conn, u32 actions)
 }
 
 /* SMC has ended, and TCP follows (CLOSE-01). Later events of TCP are ignored. */
-static void smc_close_tcp(struct smc_conn *conn, u32 actions)
+static void smc_close_tcp(struct smc_sock *smc, u32 actions)
 {
-	struct smc_sock *smc = smc_conn_sock(conn);
-
-	if (!smc)
-		return;
 	if (actions & (SMC_CLOSE_DO_TCP_RST | SMC_CLOSE_DO_TCP_FIN))
 		smc->has_tcp_ended = true;
 	if (actions & SMC_CLOSE_DO_TCP_RST)
@@ -143,22 +132,23 @@ static void smc_close_tcp(struct smc_conn *conn, u32 actions)
  * Behind the reset of TCP: SO_ERROR is read without a lock and without us, and TCP's own error
  * would then be mistaken for one that was not read.
  */
-static void smc_close_wake(struct smc_conn *conn, u32 actions)
+static void smc_close_wake(struct sock *sk, u32 actions)
 {
-	if (!smc_conn_sock(conn))
-		return;
 	if (actions & SMC_CLOSE_DO_REPORT_ERR)
-		smc_wake_error(conn->sk);
+		smc_wake_error(sk);
 	if (actions & (SMC_CLOSE_DO_WAKE_READERS | SMC_CLOSE_DO_WAKE_WRITERS))
-		smc_wake_state(conn->sk);
+		smc_wake_state(sk);
 	if (actions & SMC_CLOSE_DO_WAKE_WRITERS)
-		smc_wake_writers(conn->sk);
+		smc_wake_writers(sk);
 }
 
-static void smc_close_finish(struct smc_conn *conn)
+/* From here on no timer of the connection runs. */
+static void smc_close_finish(struct smc_sock *smc)
 {
-	smc_keepalive_stop(conn);
-	smc_conn_disarm(conn, &conn->close_timer);
+	smc_keepalive_stop(smc);
+	if (smc->cork_timer.function)
+		smc_sock_disarm(smc, &smc->cork_timer);
+	smc_sock_disarm(smc, &smc->close_timer);
 }
 
 static bool smc_close_is_settled(const struct smc_sock *smc)
@@ -167,7 +157,7 @@ static bool smc_close_is_settled(const struct smc_sock *smc)
 	case SMC_PHASE_IDLE:
 		return true;
 	case SMC_PHASE_SMC:
-		return !smc_state_is_alive(&smc->conn->close);
+		return !smc_state_is_alive(&smc->close);
 	default:
 		return false;
 	}
@@ -196,13 +186,13 @@ void smc_close_unlock(struct smc_sock *smc)
 }
 
 /* Use TCP's error for the same cause where it is known. */
-static int smc_close_errno(const struct smc_conn *conn, enum smc_close_event cause, int err)
+static int smc_close_errno(const struct smc_sock *smc, enum smc_close_event cause, int err)
 {
 	if (cause == SMC_CLOSE_LINK_LOST)
-		return conn->is_peer_silent ? ETIMEDOUT : err;
+		return smc->conn->is_peer_silent ? ETIMEDOUT : err;
 	/* the abort may be the peer's answer to the end of TCP, and be seen first */
 	if (cause == SMC_CLOSE_RX_RST || cause == SMC_CLOSE_RX_ABORT)
-		return smc_close_tcp_errno(conn) ?: err;
+		return smc_close_tcp_errno(smc) ?: err;
 	return err;
 }
 
@@ -240,31 +230,27 @@ static bool smc_close_is_reported(enum smc_close_event cause)
  * that reset TCP has the time limit of TEST LINK for its A, which would precede the response
  * (smc_llc_probe_group()).
  */
-static void smc_close_start_timer(struct smc_conn *conn)
+static void smc_close_start_timer(struct smc_sock *smc)
 {
-	const struct smc_settings *set = &smc_net(sock_net(conn->sk))->set;
+	const struct smc_settings *set = &smc_net(sock_net(smc->sk))->set;
 	int ms = READ_ONCE(set->close_timeout_ms);
 
-	if (smc_state_is_draining(&conn->close))
+	if (smc_state_is_draining(&smc->close))
 		ms = READ_ONCE(set->close_pending_ms);
-	if (smc_state_awaits_abort(&conn->close))
+	if (smc_state_awaits_abort(&smc->close))
 		ms = READ_ONCE(set->llc.test_link);
 	/* drop an expiry of the previous wait */
-	clear_bit(SMC_PENDING_TIMER, &conn->pending);
-	smc_conn_mark_progress(conn);
-	smc_conn_arm(conn, &conn->close_timer, jiffies + msecs_to_jiffies(ms));
+	clear_bit(SMC_PENDING_TIMER, &smc->conn->pending);
+	smc_conn_mark_progress(smc->conn);
+	smc_sock_arm(smc, &smc->close_timer, jiffies + msecs_to_jiffies(ms));
 }
 
-/* Set what the application gets, unless its socket dropped the connection. */
-static void smc_close_report(struct smc_conn *conn, const struct smc_close_step *step,
+/* Set what the application gets. */
+static void smc_close_report(struct smc_sock *smc, const struct smc_close_step *step,
 			     enum smc_conn_state was, bool has_lost_data)
 {
-	struct smc_sock *smc = smc_conn_sock(conn);
-	int err;
+	int err = smc_close_errno(smc, step->cause, step->sk_err);
 
-	if (!smc)
-		return;
-	err = smc_close_errno(conn, step->cause, step->sk_err);
 	if (smc_close_is_reported(step->cause))
 		err = smc_close_after_end(smc, was, has_lost_data, err);
 	smc_sock_set_err(smc, err);
@@ -273,16 +259,17 @@ static void smc_close_report(struct smc_conn *conn, const struct smc_close_step 
 	WRITE_ONCE(smc->shutdown, SHUTDOWN_MASK);
 }
 
-static u32 smc_close_run_step(struct smc_conn *conn, enum smc_close_event event)
+static u32 smc_close_run_step(struct smc_sock *smc, enum smc_close_event event)
 {
-	enum smc_conn_state was = conn->close.state;
+	enum smc_conn_state was = smc->close.state;
+	struct smc_conn *conn = smc->conn;
 	struct smc_close_facts facts;
 	struct smc_close_step step;
 	bool has_lost_data = false;
 
-	smc_close_get_facts(conn, &facts);
-	step = smc_state_close(&conn->close, event, &facts);
-	trace_smc_close(conn->sk, event, step.next, step.actions);
+	smc_close_get_facts(smc, &facts);
+	step = smc_state_close(&smc->close, event, &facts);
+	trace_smc_close(smc->sk, event, step.next, step.actions);
 
 	if (step.actions & SMC_CLOSE_DO_PURGE) {
 		bool keeps_unread = smc_close_is_reported(step.cause);
@@ -291,12 +278,12 @@ static u32 smc_close_run_step(struct smc_conn *conn, enum smc_close_event event)
 		smc_close_purge(conn, keeps_unread);
 	}
 	if (step.actions & SMC_CLOSE_DO_REPORT_ERR)
-		smc_close_report(conn, &step, was, has_lost_data);
+		smc_close_report(smc, &step, was, has_lost_data);
 	smc_close_send(conn, step.actions);
 	if (step.actions & SMC_CLOSE_DO_START_TIMER)
-		smc_close_start_timer(conn);
+		smc_close_start_timer(smc);
 	if (step.actions & SMC_CLOSE_DO_STOP_TIMER)
-		smc_conn_disarm(conn, &conn->close_timer);
+		smc_sock_disarm(smc, &smc->close_timer);
 	/*
 	 * TCP was reset without an abort before. The peer may have lost its links, unnoticed by
 	 * ours, which have nothing in flight: its RNIC may just have acknowledged our A. Test the
@@ -304,11 +291,11 @@ static u32 smc_close_run_step(struct smc_conn *conn, enum smc_close_event event)
 	 */
 	if (event == SMC_CLOSE_RX_RST && step.actions & SMC_CLOSE_DO_START_TIMER)
 		smc_llc_probe_group(conn->lgr);
-	smc_close_tcp(conn, step.actions);
-	smc_close_wake(conn, step.actions);
+	smc_close_tcp(smc, step.actions);
+	smc_close_wake(smc->sk, step.actions);
 	if (step.actions & SMC_CLOSE_DO_FREE_RMBE) {
 		smc_close_leave(conn, step.is_peer_done);
-		if (!smc_close_has_reader(conn))
+		if (smc->is_released)
 			smc_conn_forget_unread(conn);
 	}
 	return step.actions;
@@ -316,37 +303,40 @@ static u32 smc_close_run_step(struct smc_conn *conn, enum smc_close_event event)
 
 /**
  * smc_close_awaits_fin() - check whether our FIN waits for the peer's, and limit the wait
- * @conn: the connection, whose last message has reached the peer; valid under RCU or a reference
+ * @smc: the socket, on SMC
+ * @conn: the connection, whose last message has reached the peer; @smc may have dropped it
  *
  * The side that sends the first FIN has TIME_WAIT. On TCP it is the one that closed first, often a
  * server.
  *
- * Context: Any context but hard interrupt. Expects the socket lock held, or conn->lock held since
- *	    the completion of that message: either this sees a FIN, or smc_close_run(), called after
- *	    the FIN, sees the completion.
+ * Context: Any context but hard interrupt. Expects the socket lock held, or an RCU read section.
+ *	    Takes conn->lock: either this sees a FIN, or smc_close_run(), called after the FIN, sees
+ *	    the completion of that message.
  * Return: true if so. The machine runs again when the FIN has come, or its timer has expired.
  */
-bool smc_close_awaits_fin(struct smc_conn *conn)
+bool smc_close_awaits_fin(struct smc_sock *smc, struct smc_conn *conn)
 {
-	if (!smc_state_awaits_fin(&conn->close) ||
-	    inet_sk_state_load(conn->sk) != TCP_ESTABLISHED)
+	/* a machine that ends takes it, too, before it stops the timer */
+	guard(spinlock_bh)(&conn->lock);
+	if (READ_ONCE(smc->conn) != conn || !smc_state_awaits_fin(&smc->close) ||
+	    inet_sk_state_load(smc->sk) != TCP_ESTABLISHED)
 		return false;
-	/* the machine may have ended meanwhile; an earlier limit stays */
-	if (refcount_inc_not_zero(&conn->refs) &&
-	    timer_reduce(&conn->close_timer, jiffies + SMC_CLOSE_FIN_WAIT))
-		smc_conn_put(conn);
+	/* an earlier limit stays */
+	smc_sock_get(smc);
+	if (timer_reduce(&smc->close_timer, jiffies + SMC_CLOSE_FIN_WAIT))
+		smc_sock_put(smc);
 	return true;
 }
 
-static bool smc_close_is_final(struct smc_conn *conn)
+static bool smc_close_is_final(struct smc_sock *smc)
 {
-	return smc_state_awaits_final(&conn->close) && !smc_conn_owes_final(conn) &&
-	       !smc_close_awaits_fin(conn);
+	return smc_state_awaits_final(&smc->close) && !smc_conn_owes_final(smc->conn) &&
+	       !smc_close_awaits_fin(smc, smc->conn);
 }
 
 /**
  * smc_close_handle_event() - run the close machine
- * @conn: the connection; referenced by the caller or its socket
+ * @smc: the socket, with a connection
  * @event: the event
  *
  * Also runs follow-up events that are already true (drained, last message complete).
@@ -354,27 +344,27 @@ static bool smc_close_is_final(struct smc_conn *conn)
  * Context: Process context, may sleep. Expects the socket lock held, to be released by
  *	 smc_close_unlock().
  */
-void smc_close_handle_event(struct smc_conn *conn, enum smc_close_event event)
+void smc_close_handle_event(struct smc_sock *smc, enum smc_close_event event)
 {
-	bool was_over = conn->close.state == SMC_STATE_CLOSED;
+	bool was_over = smc->close.state == SMC_STATE_CLOSED;
 	int i;
 
-	sock_owned_by_me(conn->sk);
+	sock_owned_by_me(smc->sk);
 	/* TCP_CORK and MSG_MORE must not delay the end */
 	if (event == SMC_CLOSE_APP_CLOSE || event == SMC_CLOSE_APP_SHUT_WR)
-		smc_tx_flush(conn);
+		smc_tx_flush(smc->conn);
 	for (i = 0; i < SMC_CLOSE_CHAIN; i++) {
-		u32 actions = smc_close_run_step(conn, event);
+		u32 actions = smc_close_run_step(smc, event);
 
-		if (smc_close_is_final(conn))
+		if (smc_close_is_final(smc))
 			event = SMC_CLOSE_FINAL_DONE;
-		else if (actions & SMC_CLOSE_DO_WAIT_DRAIN && smc_conn_is_drained(conn))
+		else if (actions & SMC_CLOSE_DO_WAIT_DRAIN && smc_conn_is_drained(smc->conn))
 			event = SMC_CLOSE_TX_DRAINED;
 		else
 			break;
 	}
-	if (!was_over && conn->close.state == SMC_STATE_CLOSED)
-		smc_close_finish(conn);
+	if (!was_over && smc->close.state == SMC_STATE_CLOSED)
+		smc_close_finish(smc);
 }
 
 /* True if the close machine may have an event to process. */
@@ -385,32 +375,34 @@ static bool smc_close_has_input(const struct smc_conn *conn)
 
 /**
  * smc_close_establish() - start the close machine when rendezvous is complete (CLOSE-06)
- * @conn: the open connection
+ * @smc: the socket; its connection is open
  *
  * Context: Process context, may sleep. Expects the socket lock held.
  */
-void smc_close_establish(struct smc_conn *conn)
+void smc_close_establish(struct smc_sock *smc)
 {
-	sock_owned_by_me(conn->sk);
-	smc_close_handle_event(conn, SMC_CLOSE_ESTABLISHED);
-	smc_keepalive_update(conn);
+	sock_owned_by_me(smc->sk);
+	smc_close_handle_event(smc, SMC_CLOSE_ESTABLISHED);
+	smc_keepalive_update(smc);
 	/* input that came before */
-	if (smc_close_has_input(conn))
-		smc_sock_queue_close(conn);
+	if (smc_close_has_input(smc->conn))
+		smc_sock_queue_close(smc->conn);
 }
 
-static void smc_close_check(struct smc_conn *conn)
+static void smc_close_check(struct smc_sock *smc)
 {
-	if (smc_state_has_seen(&conn->close, SMC_CLOSE_APP_CLOSE) && smc_conn_readable(conn))
-		smc_close_handle_event(conn, SMC_CLOSE_RX_DATA);
-	if (smc_state_is_draining(&conn->close) && smc_conn_is_drained(conn))
-		smc_close_handle_event(conn, SMC_CLOSE_TX_DRAINED);
-	if (smc_close_is_final(conn))
-		smc_close_handle_event(conn, SMC_CLOSE_FINAL_DONE);
+	struct smc_conn *conn = smc->conn;
+
+	if (smc_state_has_seen(&smc->close, SMC_CLOSE_APP_CLOSE) && smc_conn_readable(conn))
+		smc_close_handle_event(smc, SMC_CLOSE_RX_DATA);
+	if (smc_state_is_draining(&smc->close) && smc_conn_is_drained(conn))
+		smc_close_handle_event(smc, SMC_CLOSE_TX_DRAINED);
+	if (smc_close_is_final(smc))
+		smc_close_handle_event(smc, SMC_CLOSE_FINAL_DONE);
 }
 
 /* Run the events of the peer's flags that are new, in this order. */
-static void smc_close_run_flags(struct smc_conn *conn)
+static void smc_close_run_flags(struct smc_sock *smc)
 {
 	static const struct {
 		u8 flag;
@@ -420,15 +412,15 @@ static void smc_close_run_flags(struct smc_conn *conn)
 		{ SMC_CDC_CLOSED, SMC_CLOSE_RX_CLOSED },
 		{ SMC_CDC_ABORT, SMC_CLOSE_RX_ABORT },
 	};
-	u8 flags = READ_ONCE(conn->ctl.rx_conn_flags);
+	u8 flags = READ_ONCE(smc->conn->ctl.rx_conn_flags);
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(rows); i++)
-		if (flags & rows[i].flag && !smc_state_has_seen(&conn->close, rows[i].event))
-			smc_close_handle_event(conn, rows[i].event);
+		if (flags & rows[i].flag && !smc_state_has_seen(&smc->close, rows[i].event))
+			smc_close_handle_event(smc, rows[i].event);
 }
 
-static void smc_close_run_pending(struct smc_conn *conn, unsigned long pending)
+static void smc_close_run_pending(struct smc_sock *smc, unsigned long pending)
 {
 	static const enum smc_close_event events[] = {
 		[SMC_PENDING_FAULT]	= SMC_CLOSE_FAULT,
@@ -441,71 +433,125 @@ static void smc_close_run_pending(struct smc_conn *conn, unsigned long pending)
 
 	/* START_TIMER may clear an earlier timer bit */
 	for_each_set_bit(bit, &pending, ARRAY_SIZE(events))
-		if (test_and_clear_bit(bit, &conn->pending))
-			smc_close_handle_event(conn, events[bit]);
+		if (test_and_clear_bit(bit, &smc->conn->pending))
+			smc_close_handle_event(smc, events[bit]);
 }
 
 /* Run the close machine on all pending events, RFC 7609 4.8. */
-static void smc_close_run(struct smc_conn *conn)
+static void smc_close_run(struct smc_sock *smc)
 {
-	unsigned long pending = READ_ONCE(conn->pending);
-	struct smc_sock *smc;
+	unsigned long pending;
 
-	sock_owned_by_me(conn->sk);
+	sock_owned_by_me(smc->sk);
 	/* events wait for smc_close_establish() */
-	if (!smc_state_is_alive(&conn->close))
+	if (!smc_state_is_alive(&smc->close))
 		return;
+	pending = READ_ONCE(smc->conn->pending);
 	/*
 	 * Pairs with smp_mb__before_atomic() in smc_sock_pend(). Loss of the link and reset of TCP
 	 * may come from another task than D and C: flags received before the bit was set must be
 	 * seen.
 	 */
 	smp_rmb();
-	smc_close_check(conn);
-	smc_close_run_flags(conn);
-	smc_close_run_pending(conn, pending);
+	smc_close_check(smc);
+	smc_close_run_flags(smc);
+	smc_close_run_pending(smc, pending);
 	/* a connection that ended before any data is not accepted */
-	smc = smc_conn_sock(conn);
-	if (smc && READ_ONCE(smc->child))
+	if (READ_ONCE(smc->child))
 		smc_sock_queue(smc);
 }
 
 /**
  * smc_close_work() - work function of the close machine
- * @work: &smc_conn.close_work; drops the reference taken when it was queued
+ * @work: &smc_sock.close_work; drops the reference taken when it was queued
  *
  * Context: Process context (work item). Takes the socket lock, but does not wait for a call that
  *	 owns it.
  */
 void smc_close_work(struct work_struct *work)
 {
-	struct smc_conn *conn = container_of(to_delayed_work(work), struct smc_conn,
-					     close_work);
-	struct sock *sk = conn->sk;
-	struct smc_sock *smc;
+	struct smc_sock *smc = container_of(work, struct smc_sock, close_work);
 
-	if (smc_sock_lock_close(conn)) {
-		smc_close_run(conn);
-		smc = smc_sk(sk);
-		if (smc)
-			smc_close_unlock(smc);
-		else
-			release_sock(sk);
+	/* without effect if the state has left its sock */
+	if (smc_sock_lock_work(smc->sk, SMC_MISSED_CLOSE)) {
+		smc_close_run(smc);
+		smc_close_unlock(smc);
 	}
-	smc_conn_put(conn);
+	smc_sock_put(smc);
 }
 
 /**
  * smc_close_timer() - a wait for the peer or our last message timed out, CLOSE-23, ABRT-07
- * @timer: &smc_conn.close_timer; drops the reference taken when it was armed
+ * @timer: &smc_sock.close_timer; drops the reference taken when it was armed
  *
  * Context: Softirq.
  */
 void smc_close_timer(struct timer_list *timer)
 {
-	struct smc_conn *conn = smc_compat_timer_of(conn, timer, close_timer);
+	struct smc_sock *smc = smc_compat_timer_of(smc, timer, close_timer);
 
-	smc_sock_pend(conn, SMC_PENDING_TIMER);
+	smc_sock_pend(smc->conn, SMC_PENDING_TIMER);
+	smc_sock_put(smc);
+}
+
+static bool smc_close_peer_is_done(const struct smc_conn *conn)
+{
+	return READ_ONCE(conn->ctl.rx_conn_flags) & SMC_CDC_FINAL;
+}
+
+/**
+ * smc_close_check_end() - end a connection without a socket when both aborts have arrived or cannot
+ * @conn: the connection, valid under RCU or a reference; its socket has dropped it
+ *
+ * RFC 7609 4.8.2 (ABRT-03, ABRT-13).
+ *
+ * Context: Any context but hard interrupt. Takes conn->lock.
+ */
+void smc_close_check_end(struct smc_conn *conn)
+{
+	if (!smc_conn_owes_final(conn) &&
+	    (smc_close_peer_is_done(conn) || !rcu_access_pointer(conn->link)))
+		smc_sock_queue_end(conn, 0);
+}
+
+/**
+ * smc_close_end_work() - work function of a connection without a socket, which ends here
+ * @work: &smc_conn.end_work; drops the reference taken when it was queued
+ *
+ * Context: Process context (work item).
+ */
+void smc_close_end_work(struct work_struct *work)
+{
+	struct smc_conn *conn = container_of(to_delayed_work(work), struct smc_conn, end_work);
+
+	if (conn->token)
+		smc_close_leave(conn, smc_close_peer_is_done(conn) || smc_lgr_is_down(conn->lgr));
+	smc_conn_forget_unread(conn);
+	smc_conn_put(conn);
+}
+
+/**
+ * smc_close_give_up() - abort a connection and go on without it
+ * @smc: the socket, with a connection that was established
+ *
+ * The peer gets the abort (ABRT-02), and has close_timeout_ms to answer.
+ *
+ * Context: Process context, may sleep. Expects the socket lock held.
+ */
+void smc_close_give_up(struct smc_sock *smc)
+{
+	const struct smc_settings *set = &smc_net(sock_net(smc->sk))->set;
+	struct smc_conn *conn = smc->conn;
+
+	sock_owned_by_me(smc->sk);
+	if (smc_state_is_alive(&smc->close))
+		smc_close_handle_event(smc, SMC_CLOSE_APP_ABORT);
+	smc_close_finish(smc);
+	smc_conn_get(conn);
+	smc_sock_drop_conn(smc);
+	smc_sock_queue_end(conn, msecs_to_jiffies(READ_ONCE(set->close_timeout_ms)));
+	/* events before the drop went to the machine */
+	smc_close_check_end(conn);
 	smc_conn_put(conn);
 }
 
@@ -522,7 +568,7 @@ void smc_close_timer(struct timer_list *timer)
 bool smc_close_is_over(const struct smc_sock *smc)
 {
 	sock_owned_by_me(smc->sk);
-	switch (smc->conn->close.state) {
+	switch (smc->close.state) {
 	case SMC_STATE_PEERCLOSEWAIT2:
 	case SMC_STATE_PEERFINCLOSEWAIT:
 	case SMC_STATE_APPCLOSEWAIT2:
@@ -557,7 +603,7 @@ int smc_close_shutdown(struct smc_sock *smc, int how)
 	bool is_over = smc_close_is_over(smc);
 
 	sock_owned_by_me(smc->sk);
-	switch (smc->conn->close.state) {
+	switch (smc->close.state) {
 	case SMC_STATE_CLOSED:
 	case SMC_STATE_LASTWORD:
 	case SMC_STATE_PEERABORTWAIT:
@@ -567,7 +613,7 @@ int smc_close_shutdown(struct smc_sock *smc, int how)
 		break;
 	}
 	WRITE_ONCE(smc->shutdown, smc->shutdown | how);
-	smc_close_handle_event(smc->conn, events[how]);
+	smc_close_handle_event(smc, events[how]);
 	smc_wake_state(smc->sk);
 	return is_over ? -ENOTCONN : 0;
 }
@@ -576,13 +622,12 @@ int smc_close_shutdown(struct smc_sock *smc, int how)
 static void smc_close_linger(struct smc_sock *smc, long timeo)
 {
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
-	struct smc_conn *conn = smc->conn;
 	struct sock *sk = smc->sk;
 	wait_queue_head_t *wq = sk_sleep(sk);
 
 	add_wait_queue(wq, &wait);
-	while (timeo && smc_state_is_draining(&conn->close) && !signal_pending(current))
-		sk_wait_event(sk, &timeo, !smc_state_is_draining(&conn->close), &wait);
+	while (timeo && smc_state_is_draining(&smc->close) && !signal_pending(current))
+		sk_wait_event(sk, &timeo, !smc_state_is_draining(&smc->close), &wait);
 	remove_wait_queue(wq, &wait);
 }
 
@@ -598,16 +643,15 @@ static void smc_close_linger(struct smc_sock *smc, long timeo)
  */
 void smc_close_by_app(struct smc_sock *smc, long timeo)
 {
-	struct smc_conn *conn = smc->conn;
 	struct sock *sk = smc->sk;
 
 	sock_owned_by_me(sk);
-	if (!smc_state_is_alive(&conn->close))
+	if (!smc_state_is_alive(&smc->close))
 		return;
 	WRITE_ONCE(smc->shutdown, SHUTDOWN_MASK);
 	if (sock_flag(sk, SOCK_LINGER) && !sk->sk_lingertime)
-		smc_close_handle_event(conn, SMC_CLOSE_APP_ABORT);
-	smc_close_handle_event(conn, SMC_CLOSE_APP_CLOSE);
+		smc_close_handle_event(smc, SMC_CLOSE_APP_ABORT);
+	smc_close_handle_event(smc, SMC_CLOSE_APP_CLOSE);
 	if (timeo)
 		smc_close_linger(smc, timeo);
 }
@@ -638,11 +682,10 @@ void smc_close_release(struct smc_sock *smc)
 }
 
 /**
- * smc_close_dissolve() - abort and drop the connection for connect() to AF_UNSPEC
+ * smc_close_dissolve() - give up the connection for connect() to AF_UNSPEC
  * @smc: the socket, on SMC, attached to its file
  *
- * TCP sets an error, unless both sides had closed. On SMC the peer gets the abort in both cases
- * (ABRT-02), and the connection completes without the socket.
+ * TCP sets an error, unless both sides had closed. On SMC the peer gets the abort in both cases.
  *
  * Context: Process context, may sleep. Expects the socket lock held.
  * Return: 0, or the negative errno of TCP.
@@ -650,17 +693,13 @@ void smc_close_release(struct smc_sock *smc)
 int smc_close_dissolve(struct smc_sock *smc)
 {
 	bool is_over = smc_close_is_over(smc);
-	struct smc_conn *conn = smc->conn;
 	struct sock *sk = smc->sk;
 	int err = sk->sk_err, rc;
 
 	sock_owned_by_me(smc->sk);
-	if (smc_state_is_alive(&conn->close))
-		smc_close_handle_event(conn, SMC_CLOSE_APP_ABORT);
+	smc_close_give_up(smc);
 	if (!is_over)
 		err = sk->sk_err;
-	smc_conn_forget_unread(conn);
-	smc_sock_drop_conn(smc);
 	smc->has_tcp_ended = false;
 	smc->tcp_err = 0;
 	smc->err = 0;
@@ -691,7 +730,7 @@ struct smc_sock *smc_call_lock(struct sock *sk)
 	}
 	/* input of the peer is processed first, as TCP does with its backlog */
 	if (smc->phase == SMC_PHASE_SMC && smc_close_has_input(smc->conn))
-		smc_close_run(smc->conn);
+		smc_close_run(smc);
 	return smc;
 }
 
@@ -712,7 +751,7 @@ void smc_call_unlock(struct sock *sk)
 		release_sock(sk);
 		return;
 	}
-	if (unlikely(!hlist_empty(&smc->missed_conns)) && smc->phase == SMC_PHASE_SMC)
-		smc_close_run(smc->conn);
+	if (unlikely(READ_ONCE(smc->missed) & BIT(SMC_MISSED_CLOSE)))
+		smc_close_run(smc);
 	smc_close_unlock(smc);
 }

@@ -217,7 +217,7 @@ static int connect_dissolve(struct smc_sock *smc, struct socket *sock, SMC_SOCKA
 bool smc_connect_has_failed(const struct smc_sock *smc)
 {
 	sock_owned_by_me(smc->sk);
-	switch (smc->conn->close.state) {
+	switch (smc->close.state) {
 	case SMC_STATE_CLOSED:
 	case SMC_STATE_PEERABORTWAIT:
 	case SMC_STATE_PROCESSABORT:

@@ -42,7 +42,7 @@ static void smc_hs_finish_smc(struct smc_sock *smc)
 	smc_sock_set_phase(smc, SMC_PHASE_SMC);
 	smc_hs_announce_sizes(sk, conn);
 	smc_tcp_take_err(smc);
-	smc_close_establish(conn);
+	smc_close_establish(smc);
 	if (smc->has_tcp_ended)
 		return;
 	if (sk->sk_state == TCP_CLOSE)
@@ -70,16 +70,6 @@ void smc_hs_back_to_idle(struct smc_sock *smc)
 		return;
 	smc_tcp_disconnect(smc->sk);
 	smc_wake_everybody(smc->sk);
-}
-
-/* The handshake succeeded after the application had abandoned it. */
-static void smc_hs_abort_smc(struct smc_sock *smc)
-{
-	struct smc_conn *conn = smc->conn;
-
-	smc_close_establish(conn);
-	smc_close_handle_event(conn, SMC_CLOSE_APP_ABORT);
-	smc_sock_drop_conn(smc);
 }
 
 /**
@@ -113,8 +103,10 @@ static void smc_hs_finish_client(struct smc_hs *hs)
 
 	sock_owned_by_me(sk);
 	if (smc->phase == SMC_PHASE_STOPPING || smc->is_released) {
-		if (out == SMC_HS_SMC)
-			smc_hs_abort_smc(smc);
+		if (out == SMC_HS_SMC) {
+			smc_close_establish(smc);
+			smc_close_give_up(smc);
+		}
 		smc_hs_back_to_idle(smc);
 		return;
 	}

@@ -26,9 +26,8 @@ static u32 keep_ms(int ticks)
 }
 
 /* The times that the application has set. */
-static void keep_want(const struct smc_conn *conn, struct smc_keepalive_times *want)
+static void keep_want(const struct sock *sk, struct smc_keepalive_times *want)
 {
-	struct sock *sk = conn->sk;
 	u32 intvl = keep_ms(keepalive_intvl_when(tcp_sk(sk)));
 
 	memset(want, 0, sizeof(*want));
@@ -44,44 +43,45 @@ static void keep_want(const struct smc_conn *conn, struct smc_keepalive_times *w
 
 /**
  * smc_keepalive_update() - apply the options after the connection opened or one changed
- * @conn: the connection
+ * @smc: the socket, with a connection
  *
  * Context: Process context. Expects the socket lock held.
  */
-void smc_keepalive_update(struct smc_conn *conn)
+void smc_keepalive_update(struct smc_sock *smc)
 {
 	struct smc_keepalive_times want;
+	struct smc_conn *conn = smc->conn;
 
-	sock_owned_by_me(conn->sk);
-	if (!smc_state_is_usable(&conn->close))
+	sock_owned_by_me(smc->sk);
+	if (!smc_state_is_usable(&smc->close))
 		return;
-	keep_want(conn, &want);
+	keep_want(smc->sk, &want);
 	spin_lock_bh(&conn->lock);
-	conn->keep_want = want;
-	conn->probed_link = NULL;
+	smc->keep_want = want;
+	smc->probed_link = NULL;
+	conn->tx_is_timed = want.stall;
 	spin_unlock_bh(&conn->lock);
 	/* from now on completions are awaited */
 	if (want.stall)
 		smc_tx_push(conn);
 	if (want.idle || want.stall)
-		smc_conn_arm(conn, &conn->keep_timer, jiffies + 1);
+		smc_sock_arm(smc, &smc->keep_timer, jiffies + 1);
 	else
-		smc_conn_disarm(conn, &conn->keep_timer);
+		smc_sock_disarm(smc, &smc->keep_timer);
 }
 
 /**
  * smc_keepalive_stop() - stop keepalive when the connection has ended
- * @conn: the connection
+ * @smc: the socket, with a connection
  *
  * Context: Process context. Expects the socket lock held.
  */
-void smc_keepalive_stop(struct smc_conn *conn)
+void smc_keepalive_stop(struct smc_sock *smc)
 {
-	sock_owned_by_me(conn->sk);
-	spin_lock_bh(&conn->lock);
-	memset(&conn->keep_want, 0, sizeof(conn->keep_want));
-	spin_unlock_bh(&conn->lock);
-	smc_conn_disarm(conn, &conn->keep_timer);
+	sock_owned_by_me(smc->sk);
+	scoped_guard(spinlock_bh, &smc->conn->lock)
+		memset(&smc->keep_want, 0, sizeof(smc->keep_want));
+	smc_sock_disarm(smc, &smc->keep_timer);
 }
 
 static u32 keep_ago(unsigned long then)
@@ -89,9 +89,11 @@ static u32 keep_ago(unsigned long then)
 	return min_t(u32, jiffies_to_msecs(max_t(long, jiffies - then, 0)), INT_MAX);
 }
 
-static void keep_facts(const struct smc_conn *conn, struct smc_link *link,
+static void keep_facts(const struct smc_sock *smc, const struct smc_link *link,
 		       struct smc_keepalive_facts *facts)
 {
+	const struct smc_conn *conn = smc->conn;
+
 	lockdep_assert_held(&conn->lock);
 	memset(facts, 0, sizeof(*facts));
 	facts->conn_active = min3(keep_ago(conn->tx_jiffies), keep_ago(conn->rx_jiffies),
@@ -100,35 +102,36 @@ static void keep_facts(const struct smc_conn *conn, struct smc_link *link,
 	facts->progress = keep_ago(conn->progress_jiffies);
 	facts->has_data = smc_cursor_distance(conn->snd_geom, conn->tx_fin, conn->tx_prep) > 0;
 	/* a probe of a former link does not count for this one */
-	facts->is_probing = conn->probed_link == link;
-	facts->probed = keep_ago(conn->probe_jiffies);
+	facts->is_probing = smc->probed_link == link;
+	facts->probed = keep_ago(smc->probe_jiffies);
 }
 
 /*
  * conn->lock pins the connection to its link. Without a link the connection is about to
  * end anyway. Arm the timer in the hold that decided, so that later changes override it.
  */
-static enum smc_keepalive_verdict keep_look(struct smc_conn *conn)
+static enum smc_keepalive_verdict keep_look(struct smc_sock *smc)
 {
 	struct smc_keepalive_step step = {};
+	struct smc_conn *conn = smc->conn;
 	struct smc_keepalive_facts facts;
 	struct smc_link *link;
 
 	spin_lock_bh(&conn->lock);
 	link = smc_conn_link(conn);
 	if (link && conn->phase != SMC_CONN_SETUP) {
-		keep_facts(conn, link, &facts);
-		step = smc_keepalive_plan(&conn->keep_want, &facts);
+		keep_facts(smc, link, &facts);
+		step = smc_keepalive_plan(&smc->keep_want, &facts);
 		if (!step.is_probing)
-			conn->probed_link = NULL;
+			smc->probed_link = NULL;
 	}
 	if (step.verdict == SMC_KEEPALIVE_PROBE) {
-		conn->probe_jiffies = jiffies;
-		conn->probed_link = link;
+		smc->probe_jiffies = jiffies;
+		smc->probed_link = link;
 		smc_llc_probe_link(link);
 	}
 	if (step.wait && step.verdict != SMC_KEEPALIVE_DEAD)
-		smc_conn_arm(conn, &conn->keep_timer,
+		smc_sock_arm(smc, &smc->keep_timer,
 			     jiffies + max(msecs_to_jiffies(step.wait), 1UL));
 	spin_unlock_bh(&conn->lock);
 	return step.verdict;
@@ -136,7 +139,7 @@ static enum smc_keepalive_verdict keep_look(struct smc_conn *conn)
 
 /**
  * smc_keepalive_timer() - check a connection that may be silent
- * @timer: &smc_conn.keep_timer; drops the reference taken when it was armed
+ * @timer: &smc_sock.keep_timer; drops the reference taken when it was armed
  *
  * KA-01, KA-03, TMR-15.
  *
@@ -144,9 +147,9 @@ static enum smc_keepalive_verdict keep_look(struct smc_conn *conn)
  */
 void smc_keepalive_timer(struct timer_list *timer)
 {
-	struct smc_conn *conn = smc_compat_timer_of(conn, timer, keep_timer);
+	struct smc_sock *smc = smc_compat_timer_of(smc, timer, keep_timer);
 
-	if (keep_look(conn) == SMC_KEEPALIVE_DEAD)
-		smc_sock_pend(conn, SMC_PENDING_SILENCE);
-	smc_conn_put(conn);
+	if (keep_look(smc) == SMC_KEEPALIVE_DEAD)
+		smc_sock_pend(smc->conn, SMC_PENDING_SILENCE);
+	smc_sock_put(smc);
 }

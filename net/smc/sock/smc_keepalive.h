@@ -3,10 +3,12 @@
 #ifndef SMC_KEEPALIVE_H
 #define SMC_KEEPALIVE_H
 
-#include "group/smc_conn.h"
+#include <linux/timer.h>
 
-void smc_keepalive_update(struct smc_conn *conn);
-void smc_keepalive_stop(struct smc_conn *conn);
+struct smc_sock;
+
+void smc_keepalive_update(struct smc_sock *smc);
+void smc_keepalive_stop(struct smc_sock *smc);
 void smc_keepalive_timer(struct timer_list *timer);
 
 #endif /* SMC_KEEPALIVE_H */

@@ -24,11 +24,11 @@ static __poll_t poll_data(struct smc_sock *smc, struct smc_conn *conn, struct so
 	/* an abort is an error, which the close machine raises */
 	if (peer && !(peer & SMC_CDC_ABORT))
 		shutdown |= RCV_SHUTDOWN;
-	if (shutdown == SHUTDOWN_MASK || READ_ONCE(conn->close.state) == SMC_STATE_CLOSED)
+	if (shutdown == SHUTDOWN_MASK || READ_ONCE(smc->close.state) == SMC_STATE_CLOSED)
 		mask |= EPOLLHUP;
 	if (shutdown & RCV_SHUTDOWN)
 		mask |= EPOLLIN | EPOLLRDNORM | EPOLLRDHUP;
-	if (!smc_state_is_usable(&conn->close))
+	if (!smc_state_is_usable(&smc->close))
 		return mask | (shutdown & SEND_SHUTDOWN ? EPOLLOUT | EPOLLWRNORM : 0);
 
 	if (smc_rx_is_readable(conn))
@@ -123,19 +123,17 @@ __poll_t smc_poll(struct file *file, struct socket *sock, poll_table *wait)
 	return smc ? mask : tcp_poll(file, sock, NULL);
 }
 
-static void event_close(struct smc_conn *conn, u32 events)
+static void event_close(struct smc_sock *smc, struct smc_conn *conn, u32 events)
 {
-	if (events & SMC_EV_ABORT)
-		smc_stat_inc(sock_net(conn->sk), SMC_STAT_ABORTS_RX);
 	if (events & (SMC_EV_INVALID | SMC_EV_LOST))
 		smc_sock_pend(conn, SMC_PENDING_FAULT);
 	if (events & SMC_EV_LINK_LOST)
 		smc_sock_pend(conn, SMC_PENDING_LINK_LOST);
 	/* the machine reads the details from the connection */
 	if (events & (SMC_EV_DONE | SMC_EV_CLOSED | SMC_EV_ABORT) ||
-	    (events & SMC_EV_FINAL_DONE && smc_state_awaits_final(&conn->close) &&
-	     !smc_close_awaits_fin(conn)) ||
-	    (events & SMC_EV_TX_DONE && smc_state_is_draining(&conn->close)))
+	    (events & SMC_EV_FINAL_DONE && smc_state_awaits_final(&smc->close) &&
+	     !smc_close_awaits_fin(smc, conn)) ||
+	    (events & SMC_EV_TX_DONE && smc_state_is_draining(&smc->close)))
 		smc_sock_queue_close(conn);
 }
 
@@ -216,14 +214,17 @@ void smc_conn_event(struct smc_conn *conn, u32 events)
 
 	if (events & SMC_EV_RINGS_FREE)
 		smc_pool_trim(conn->lgr);
-	rcu_read_lock();
-	/* a socket that dropped the connection gets no events of it */
+	if (events & SMC_EV_ABORT)
+		smc_stat_inc(sock_net(conn->sk), SMC_STAT_ABORTS_RX);
+	guard(rcu)();
 	smc = smc_conn_sock(conn);
 	if (smc)
 		event_app(smc, conn, events);
-	rcu_read_unlock();
 	/* smc_tx_push() decides what a new window, a request or a new link allows */
 	if (events & (SMC_EV_SPACE | SMC_EV_UPDATE_REQ | SMC_EV_BLOCKED | SMC_EV_MOVED))
 		smc_tx_push(conn);
-	event_close(conn, events);
+	if (smc)
+		event_close(smc, conn, events);
+	else
+		smc_close_check_end(conn);
 }

@@ -26,9 +26,6 @@
 struct tcp_ulp_ops smc_ulp_sock = { .name = "smc" };
 struct tcp_ulp_ops smc_ulp_child = { .name = "smc" };
 
-/* How long a work item waits before it tries to take the lock of a plain TCP sock again. */
-#define SMC_SOCK_RETRY		max(HZ / 10, 1)
-
 static const struct smc_sock_works *smc_works;
 static struct workqueue_struct *smc_hs_wq;
 static struct workqueue_struct *smc_grow_wq;
@@ -99,6 +96,10 @@ struct smc_sock *smc_sock_attach(struct sock *sk, gfp_t gfp)
 	refcount_set(&smc->refs, 1);
 	INIT_DELAYED_WORK(&smc->hs_work, smc_works->handshake);
 	INIT_WORK(&smc->grow_work, smc_works->handshake_grow);
+	smc_state_close_init(&smc->close);
+	INIT_WORK(&smc->close_work, smc_works->close);
+	timer_setup(&smc->close_timer, smc_works->close_timer, 0);
+	timer_setup(&smc->keep_timer, smc_works->keep_timer, 0);
 	smc->limits_handshakes = READ_ONCE(smc_net(sock_net(sk))->set.limit_smc_hs);
 	if (xa_alloc_bh(smc_sock_list(smc), &smc->pos, smc, xa_limit_32b, gfp)) {
 		kfree(smc);
@@ -110,32 +111,9 @@ struct smc_sock *smc_sock_attach(struct sock *sk, gfp_t gfp)
 	return smc;
 }
 
-/* The queue takes over a reference. */
-static void smc_sock_requeue_close(struct smc_conn *conn, unsigned long delay_jiffies)
-{
-	if (!queue_delayed_work(smc_close_wq, &conn->close_work, delay_jiffies))
-		smc_conn_put(conn);
-}
-
-/* The queue takes over the references of the list. */
-static void smc_sock_requeue_conns(struct smc_sock *smc)
-{
-	struct smc_conn *conn;
-	struct hlist_node *tmp;
-
-	hlist_for_each_entry_safe(conn, tmp, &smc->missed_conns, missed_node) {
-		hlist_del_init(&conn->missed_node);
-		smc_sock_requeue_close(conn, 0);
-	}
-}
-
 static void smc_sock_free(struct rcu_head *rcu)
 {
-	struct smc_sock *smc = container_of(rcu, struct smc_sock, rcu);
-
-	/* the call that had the lock found plain TCP and skipped release_cb() */
-	smc_sock_requeue_conns(smc);
-	kfree(smc);
+	kfree(container_of(rcu, struct smc_sock, rcu));
 	module_put(THIS_MODULE);
 }
 
@@ -326,10 +304,8 @@ bool smc_sock_set_phase(struct smc_sock *smc, enum smc_phase phase)
  */
 u8 smc_sock_shown_state(const struct smc_sock *smc)
 {
-	const struct smc_conn *conn = READ_ONCE(smc->conn);
-
-	if (READ_ONCE(smc->phase) == SMC_PHASE_SMC && conn)
-		return smc_state_shown(READ_ONCE(conn->close.state));
+	if (READ_ONCE(smc->phase) == SMC_PHASE_SMC)
+		return smc_state_shown(READ_ONCE(smc->close.state));
 	return rcu_access_pointer(smc->listener) ? SMC_STATE_LISTEN : SMC_STATE_INIT;
 }
 EXPORT_SYMBOL_GPL(smc_sock_shown_state);
@@ -350,10 +326,7 @@ int smc_sock_make_conn(struct smc_sock *smc)
 	conn = smc_conn_alloc(smc->sk, smc_works->event);
 	if (!conn)
 		return -ENOMEM;
-	smc_state_close_init(&conn->close);
-	INIT_DELAYED_WORK(&conn->close_work, smc_works->close);
-	timer_setup(&conn->close_timer, smc_works->close_timer, 0);
-	timer_setup(&conn->keep_timer, smc_works->keep_timer, 0);
+	INIT_DELAYED_WORK(&conn->end_work, smc_works->end);
 	/* pairs with READ_ONCE() of readers without the socket lock */
 	smp_store_release(&smc->conn, conn);
 	return 0;
@@ -373,6 +346,7 @@ void smc_sock_drop_conn(struct smc_sock *smc)
 	if (!conn)
 		return;
 	WRITE_ONCE(smc->conn, NULL);
+	smc_state_close_init(&smc->close);
 	smc_conn_put(conn);
 }
 
@@ -468,20 +442,55 @@ void smc_sock_queue_grow(struct smc_sock *smc)
 }
 
 /**
- * smc_sock_queue_close() - queue the close machine of a connection
- * @conn: the connection, valid under RCU or a reference, and referenced until the work function
- *        returns; nothing happens while it is being freed
+ * smc_sock_queue_close() - queue the close machine for a connection
+ * @conn: the connection, valid under RCU or a reference; nothing happens if its socket has dropped
+ *	  it
  *
  * Context: Any context but hard interrupt.
  */
 void smc_sock_queue_close(struct smc_conn *conn)
 {
-	if (refcount_inc_not_zero(&conn->refs))
-		smc_sock_requeue_close(conn, 0);
+	struct smc_sock *smc;
+
+	guard(rcu)();
+	smc = smc_conn_sock(conn);
+	if (smc && smc_sock_get_used(smc) && !queue_work(smc_close_wq, &smc->close_work))
+		smc_sock_put(smc);
 }
 
 /**
- * smc_sock_pend() - pass an event to the close machine
+ * smc_sock_queue_end() - queue the end of a connection that its socket has given up
+ * @conn: the connection, valid under RCU or a reference; referenced until the work function returns
+ * @delay_jiffies: from now; replaces an earlier one
+ *
+ * Context: Any context but hard interrupt.
+ */
+void smc_sock_queue_end(struct smc_conn *conn, unsigned long delay_jiffies)
+{
+	/* a pending item has its own reference */
+	if (refcount_inc_not_zero(&conn->refs) &&
+	    mod_delayed_work(smc_close_wq, &conn->end_work, delay_jiffies))
+		smc_conn_put(conn);
+}
+
+/* Start or postpone a timer, which has a reference while it is armed. The caller has one. */
+void smc_sock_arm(struct smc_sock *smc, struct timer_list *timer, unsigned long expires)
+{
+	/* first: the timer may expire at once, and drop its reference */
+	smc_sock_get(smc);
+	if (mod_timer(timer, expires))
+		smc_sock_put(smc);
+}
+
+/* Stop a timer, and wait while it runs. The caller has another reference. */
+void smc_sock_disarm(struct smc_sock *smc, struct timer_list *timer)
+{
+	if (timer_delete_sync(timer))
+		smc_sock_put(smc);
+}
+
+/**
+ * smc_sock_pend() - pass an event of a connection to the close machine
  * @conn: the connection, as for smc_sock_queue_close()
  * @what: the event; several of one kind count once
  *
@@ -515,23 +524,6 @@ void smc_sock_queue_listen(struct smc_sock *smc)
 	rcu_read_unlock();
 }
 
-/*
- * lock_sock(), unless a call owns the lock. A look followed by lock_sock() would wait for a call
- * that comes between. Expects the spinlock of the socket lock held, and releases it.
- */
-static bool smc_sock_try_lock(struct sock *sk)
-	__releases(&sk->sk_lock.slock)
-{
-	bool is_free = !sock_owned_by_user_nocheck(sk);
-
-	if (is_free)
-		sk->sk_lock.owned = 1;
-	spin_unlock_bh(&sk->sk_lock.slock);
-	if (is_free)
-		mutex_acquire(&sk->sk_lock.dep_map, 0, 1, _RET_IP_);
-	return is_free;
-}
-
 /**
  * smc_sock_lock_work() - take the socket lock for a work item, unless a call owns it
  * @sk: the sock
@@ -539,7 +531,8 @@ static bool smc_sock_try_lock(struct sock *sk)
  *	  the sock is plain TCP by now
  *
  * A call may hold the lock over a page fault without a time limit, and a workqueue runs a limited
- * number of items for all sockets.
+ * number of items for all sockets. A look followed by lock_sock() would wait for a call that comes
+ * between.
  *
  * Context: Process context. Never waits.
  * Return: true if the lock was taken.
@@ -547,43 +540,19 @@ static bool smc_sock_try_lock(struct sock *sk)
 bool smc_sock_lock_work(struct sock *sk, enum smc_missed what)
 {
 	struct smc_sock *smc;
+	bool is_free;
 
 	spin_lock_bh(&sk->sk_lock.slock);
 	smc = smc_sk(sk);
-	if (smc && sock_owned_by_user_nocheck(sk))
+	is_free = !sock_owned_by_user_nocheck(sk);
+	if (is_free)
+		sk->sk_lock.owned = 1;
+	else if (smc)
 		smc->missed |= BIT(what);
-	return smc_sock_try_lock(sk);
-}
-
-/* Expects the spinlock of the socket lock held. @smc: NULL if the sock is plain TCP */
-static void smc_sock_miss_close(struct smc_conn *conn, struct smc_sock *smc)
-{
-	/* another call of the socket may have it listed already */
-	if (!hlist_unhashed(&conn->missed_node))
-		return;
-	smc_conn_get(conn);
-	if (smc)
-		hlist_add_head(&conn->missed_node, &smc->missed_conns);
-	else
-		smc_sock_requeue_close(conn, SMC_SOCK_RETRY);
-}
-
-/**
- * smc_sock_lock_close() - smc_sock_lock_work() for the close machine
- * @conn: the connection, referenced; its socket may have dropped it, and be plain TCP, whose calls
- *	  report no release of the lock: then the work item is queued with a delay
- *
- * Context: Process context. Never waits.
- * Return: true if the lock was taken.
- */
-bool smc_sock_lock_close(struct smc_conn *conn)
-{
-	struct sock *sk = conn->sk;
-
-	spin_lock_bh(&sk->sk_lock.slock);
-	if (sock_owned_by_user_nocheck(sk))
-		smc_sock_miss_close(conn, smc_sk(sk));
-	return smc_sock_try_lock(sk);
+	spin_unlock_bh(&sk->sk_lock.slock);
+	if (is_free)
+		mutex_acquire(&sk->sk_lock.dep_map, 0, 1, _RET_IP_);
+	return is_free;
 }
 
 /**
@@ -600,7 +569,6 @@ unsigned int smc_sock_release_missed(struct sock *sk)
 
 	if (!smc)
 		return 0;
-	smc_sock_requeue_conns(smc);
 	missed = smc->missed;
 	if (likely(!missed))
 		return 0;
@@ -609,6 +577,8 @@ unsigned int smc_sock_release_missed(struct sock *sk)
 		smc_sock_queue(smc);
 	if (missed & BIT(SMC_MISSED_LISTEN))
 		smc_sock_queue_listen(smc);
+	if (missed & BIT(SMC_MISSED_CLOSE) && smc->conn)
+		smc_sock_queue_close(smc->conn);
 	return missed;
 }
 

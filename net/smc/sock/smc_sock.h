@@ -5,9 +5,11 @@
 
 #include <linux/refcount.h>
 #include <linux/smc.h>
+#include <linux/timer.h>
 #include <linux/workqueue.h>
 #include <net/inet_connection_sock.h>
 
+#include "proto/smc_keepalive_plan.h"
 #include "proto/smc_state.h"
 #include "group/smc_conn.h"
 #include "sock/smc_listener.h"
@@ -38,6 +40,7 @@ struct smc_hs;
 enum smc_missed {
 	SMC_MISSED_HANDSHAKE,
 	SMC_MISSED_LISTEN,
+	SMC_MISSED_CLOSE,
 	SMC_MISSED_STATE,
 	SMC_MISSED_READERS,
 	SMC_MISSED_ERROR,
@@ -70,7 +73,16 @@ enum smc_missed {
  * @hs_work: the handshake of either role; holds a reference while queued
  * @grow_work: the part of it that may wait long for the peer; as above
  * @missed: enum smc_missed; protected by the spinlock of the socket lock
- * @missed_conns: connections whose close machine is pending, each a user; lock as above
+ * @close: the close machine of @conn; also read without a lock
+ * @close_work: runs it on the events of @conn; holds a reference while queued
+ * @close_timer: bounds each wait of the close machine, TMR-16, TMR-17; as above while armed. This
+ *		 and the next two run only while there is @conn
+ * @cork_timer: bounds how long conn->tx_cork holds data back, TX-07; as above; set up when first
+ *		armed
+ * @keep_timer: detects silence of the peer, KA-01; as above
+ * @keep_want: intended state of @keep_timer; this and the next two are guarded by conn->lock
+ * @probe_jiffies: time of the probe that is not answered yet
+ * @probed_link: its link, to be compared only; NULL: there is none
  * @hs: the handshake under way; set and cleared under the socket lock, its content belongs to
  *	@hs_work
  * @listener: while the socket listens; written under the socket lock, with a reference; read
@@ -101,7 +113,14 @@ struct smc_sock {
 	struct delayed_work hs_work;
 	struct work_struct grow_work;
 	unsigned int missed;
-	struct hlist_head missed_conns;
+	struct smc_close_ctl close;
+	struct work_struct close_work;
+	struct timer_list close_timer;
+	struct timer_list cork_timer;
+	struct timer_list keep_timer;
+	struct smc_keepalive_times keep_want;
+	unsigned long probe_jiffies;
+	const struct smc_link *probed_link;
 	struct smc_hs *hs;
 	struct smc_listener __rcu *listener;
 	struct smc_child *child;
@@ -142,7 +161,7 @@ static inline struct smc_sock *smc_conn_sock(const struct smc_conn *conn)
 
 static inline bool smc_sock_is_usable(const struct smc_sock *smc)
 {
-	return smc->phase == SMC_PHASE_SMC && smc_state_is_usable(&smc->conn->close);
+	return smc->phase == SMC_PHASE_SMC && smc_state_is_usable(&smc->close);
 }
 
 static inline struct smc_listener *smc_sock_listener(const struct smc_sock *smc)
@@ -155,6 +174,7 @@ struct smc_sock_works {
 	work_func_t handshake;
 	work_func_t handshake_grow;
 	work_func_t close;
+	work_func_t end;
 	void (*close_timer)(struct timer_list *timer);
 	void (*keep_timer)(struct timer_list *timer);
 	void (*event)(struct smc_conn *conn, u32 events);
@@ -180,11 +200,13 @@ void smc_sock_queue(struct smc_sock *smc);
 void smc_sock_queue_delayed(struct smc_sock *smc, unsigned long delay_jiffies);
 void smc_sock_queue_grow(struct smc_sock *smc);
 void smc_sock_queue_listen(struct smc_sock *smc);
+void smc_sock_arm(struct smc_sock *smc, struct timer_list *timer, unsigned long expires);
+void smc_sock_disarm(struct smc_sock *smc, struct timer_list *timer);
 void smc_sock_queue_close(struct smc_conn *conn);
+void smc_sock_queue_end(struct smc_conn *conn, unsigned long delay_jiffies);
 void smc_sock_pend(struct smc_conn *conn, enum smc_pending what);
 
 bool smc_sock_lock_work(struct sock *sk, enum smc_missed what);
-bool smc_sock_lock_close(struct smc_conn *conn);
 unsigned int smc_sock_release_missed(struct sock *sk);
 void smc_sock_set_err(struct smc_sock *smc, int err);
 int smc_sock_take_err(struct smc_sock *smc);

@@ -144,13 +144,14 @@ static int opt_set_tcp_only(struct sock *sk, enum opt_kind kind, int level, int 
 }
 
 /* Apply an option that TCP has accepted to a connection on SMC. */
-static void opt_note_tcp(struct smc_conn *conn, int optname)
+static void opt_note_tcp(struct smc_sock *smc, int optname)
 {
-	const struct tcp_sock *tp = tcp_sk(conn->sk);
+	const struct tcp_sock *tp = tcp_sk(smc->sk);
+	struct smc_conn *conn = smc->conn;
 
 	if (optname == TCP_KEEPIDLE || optname == TCP_KEEPINTVL || optname == TCP_KEEPCNT ||
 	    optname == TCP_USER_TIMEOUT)
-		smc_keepalive_update(conn);
+		smc_keepalive_update(smc);
 	/* waiting writers may proceed, as with TCP */
 	if (optname == TCP_NOTSENT_LOWAT && smc_tx_is_writable(conn))
 		smc_wake_writers(conn->sk);
@@ -171,7 +172,7 @@ static void opt_note(struct sock *sk, int optname)
 	lock_sock(sk);
 	smc = smc_sk(sk);
 	if (smc && smc_sock_is_usable(smc))
-		opt_note_tcp(smc->conn, optname);
+		opt_note_tcp(smc, optname);
 	release_sock(sk);
 }
 
@@ -220,7 +221,7 @@ void smc_sockopt_keepalive(struct sock *sk, int is_on)
 	/* the core sets it only after this call */
 	sock_valbool_flag(sk, SOCK_KEEPOPEN, is_on);
 	if (smc && smc->phase == SMC_PHASE_SMC)
-		smc_keepalive_update(smc->conn);
+		smc_keepalive_update(smc);
 }
 
 /**
@@ -307,7 +308,7 @@ static u8 opt_tcp_state(const struct smc_sock *smc)
 	/* TCP is established, but the handshake is in progress */
 	if (smc->phase != SMC_PHASE_SMC)
 		return TCP_SYN_SENT;
-	now = state[smc_state_shown(smc->conn->close.state)];
+	now = state[smc_state_shown(smc->close.state)];
 	/* TCP would have no connection left */
 	if (smc_close_is_over(smc))
 		return TCP_CLOSE;

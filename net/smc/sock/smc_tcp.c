@@ -667,7 +667,7 @@ static bool smc_tcp_handle_state(struct smc_sock *smc)
 		/* TCP keeps track of a FIN; deployed peers send it early */
 		if (state == TCP_CLOSE && !smc->has_tcp_ended)
 			smc_sock_pend(smc->conn, SMC_PENDING_RESET);
-		else if (smc_state_awaits_fin(&smc->conn->close))
+		else if (smc_state_awaits_fin(&smc->close))
 			smc_sock_queue_close(smc->conn);
 		return false;
 	default:

@@ -242,7 +242,7 @@ static bool tx_is_awaited(struct smc_conn *conn)
 	return conn->tx_inflight &&
 	       (tx_unsent(conn) || smc_conn_room(conn) < conn->snd_geom.size / 4 ||
 		conn->phase != SMC_CONN_OPEN || conn->ctl.tx_conn_sent ||
-		conn->keep_want.stall || conn->rtt.began_ns || conn->stamps || conn->tx_pages);
+		conn->tx_is_timed || conn->rtt.began_ns || conn->stamps || conn->tx_pages);
 }
 
 static void tx_await(struct smc_conn *conn)
@@ -375,18 +375,18 @@ void smc_tx_signal(struct smc_conn *conn, u8 conn_flags)
 /* The limit for held back data is over, TMR-18. Drops the timer's reference. */
 static void tx_cork_expired(struct timer_list *timer)
 {
-	struct smc_conn *conn = smc_compat_timer_of(conn, timer, cork_timer);
+	struct smc_sock *smc = smc_compat_timer_of(smc, timer, cork_timer);
 
-	smc_tx_flush(conn);
-	smc_conn_put(conn);
+	smc_tx_flush(smc->conn);
+	smc_sock_put(smc);
 }
 
-static void tx_arm_cork(struct smc_conn *conn)
+static void tx_arm_cork(struct smc_sock *smc)
 {
-	if (!conn->cork_timer.function)
-		timer_setup(&conn->cork_timer, tx_cork_expired, 0);
-	if (!timer_pending(&conn->cork_timer))
-		smc_conn_arm(conn, &conn->cork_timer, jiffies + SMC_TX_CORK_TIME);
+	if (!smc->cork_timer.function)
+		timer_setup(&smc->cork_timer, tx_cork_expired, 0);
+	if (!timer_pending(&smc->cork_timer))
+		smc_sock_arm(smc, &smc->cork_timer, jiffies + SMC_TX_CORK_TIME);
 }
 
 /* One send call. */
@@ -634,7 +634,7 @@ static void tx_publish(struct tx_call *call, struct sk_buff *skb, size_t len)
 		tx_push_unlock(conn);
 	}
 	if (is_corked)
-		tx_arm_cork(conn);
+		tx_arm_cork(call->smc);
 }
 
 /* A send() ended early: its last byte is the urgent one, or gets the stamp. */

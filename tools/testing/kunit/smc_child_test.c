@@ -115,8 +115,6 @@ static struct child_lab *child_begin(struct kunit *test)
 	lab->listener = smc_listener_new(lab->smc->sk, child_take);
 	KUNIT_ASSERT_NOT_NULL(test, lab->listener);
 	refcount_inc(&lab->listener->refs);
-	smc_state_close_init(&lab->conn.close);
-	lab->conn.close.state = SMC_STATE_ACTIVE;
 	child_nr_resets = 0;
 	child_nr_released = 0;
 	child_nr_queued = 0;
@@ -144,6 +142,7 @@ static struct smc_sock *child_add(struct kunit *test, struct child_lab *lab,
 	smc->phase = phase;
 	if (phase == SMC_PHASE_SMC)
 		smc->conn = &lab->conn;
+	smc->close.state = SMC_STATE_ACTIVE;
 	smc->child = smc_listener_add(lab->listener, smc->sk, jiffies + patience);
 	KUNIT_ASSERT_NOT_NULL(test, smc->child);
 	sock_hold(smc->sk);
@@ -307,7 +306,7 @@ static void accept_waits_for_the_first_byte(struct kunit *test)
 		lab->conn.ctl.rx_conn_flags = word_rows[i].conn_flags;
 		smc->err = word_rows[i].err;
 		if (word_rows[i].state)
-			lab->conn.close.state = word_rows[i].state;
+			smc->close.state = word_rows[i].state;
 		child_look(test, lab, smc, word_rows[i].is_late, word_rows[i].fate, i);
 	}
 }

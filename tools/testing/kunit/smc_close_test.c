@@ -49,6 +49,7 @@ static struct {
 	unsigned int nr_errors;
 	unsigned int nr_early;		/* wake-ups before a reset */
 	unsigned int nr_hs;
+	unsigned int nr_ends;
 } now;
 
 static u32 close_readable(struct smc_conn *conn)
@@ -120,6 +121,7 @@ static void close_queue(struct smc_sock *smc)
 #define smc_errqueue_discard(...)		((void)0)
 #define smc_sock_queue			close_queue
 #define smc_sock_queue_close(...)	((void)0)
+#define smc_sock_queue_end(conn, delay)	((void)(conn), (void)(delay), (void)now.nr_ends++)
 #define smc_tcp_disconnect		close_disconnect
 #define smc_tcp_leave(...)		((void)now.nr_given_up++)
 #define smc_tcp_reset			close_reset
@@ -162,13 +164,13 @@ static int close_test_init(struct kunit *test)
 	spin_lock_init(&conn->lock);
 	/* of the suite */
 	refcount_set(&conn->refs, 1);
-	timer_setup(&conn->close_timer, smc_close_timer, 0);
-	smc_state_close_init(&conn->close);
+	timer_setup(&lab->smc.close_timer, smc_close_timer, 0);
+	smc_state_close_init(&lab->smc.close);
 	lab->smc.conn = conn;
 	lab->smc.phase = SMC_PHASE_SMC;
 	test->priv = lab;
 	lock_sock(conn->sk);
-	smc_close_establish(conn);
+	smc_close_establish(&lab->smc);
 	release_sock(conn->sk);
 	now.nr_woken = 0;
 	return 0;
@@ -180,7 +182,8 @@ static void close_test_exit(struct kunit *test)
 
 	if (!lab)
 		return;
-	smc_conn_disarm(&lab->conn, &lab->conn.close_timer);
+	smc_sock_disarm(&lab->smc, &lab->smc.close_timer);
+	KUNIT_EXPECT_EQ(test, refcount_read(&lab->smc.refs), 1);
 	KUNIT_EXPECT_EQ(test, refcount_read(&lab->conn.refs), 1);
 	smc_kunit_take_off(lab->smc.sk);
 	/* undo a case that took the file away */
@@ -219,20 +222,20 @@ static void expect_state(struct kunit *test, enum smc_conn_state state)
 {
 	struct close_lab *lab = test->priv;
 
-	KUNIT_EXPECT_STREQ(test, smc_state_conn_name(lab->conn.close.state),
+	KUNIT_EXPECT_STREQ(test, smc_state_conn_name(lab->smc.close.state),
 			   smc_state_conn_name(state));
 	KUNIT_EXPECT_EQ(test, smc_sock_shown_state(&lab->smc), smc_state_shown(state));
 }
 
-/* References: the suite's, the timer's. */
+/* References: the sock's, the timer's. */
 static void expect_alive(struct kunit *test, bool is_alive, bool has_timer)
 {
 	struct close_lab *lab = test->priv;
-	struct smc_conn *conn = &lab->conn;
+	struct smc_sock *smc = &lab->smc;
 
-	KUNIT_EXPECT_EQ(test, smc_state_is_alive(&conn->close), is_alive);
-	KUNIT_EXPECT_EQ(test, timer_pending(&conn->close_timer), has_timer);
-	KUNIT_EXPECT_EQ(test, refcount_read(&conn->refs), 1 + has_timer);
+	KUNIT_EXPECT_EQ(test, smc_state_is_alive(&smc->close), is_alive);
+	KUNIT_EXPECT_EQ(test, timer_pending(&smc->close_timer), has_timer);
+	KUNIT_EXPECT_EQ(test, refcount_read(&smc->refs), 1 + has_timer);
 	KUNIT_EXPECT_EQ(test, now.nr_left, is_alive ? 0 : 1);
 }
 
@@ -241,13 +244,12 @@ static void close_says(struct kunit *test, u8 flags)
 	struct close_lab *lab = test->priv;
 
 	lab->conn.ctl.rx_conn_flags |= flags;
-	smc_close_run(&lab->conn);
+	smc_close_run(&lab->smc);
 }
 
 static void close_01_close_02_fin_follows_the_last_word(struct kunit *test)
 {
 	struct smc_sock *smc = close_lock(test);
-	struct smc_conn *conn = smc->conn;
 
 	expect_alive(test, true, false);
 	now.owes_final = true;
@@ -258,19 +260,19 @@ static void close_01_close_02_fin_follows_the_last_word(struct kunit *test)
 	expect_state(test, SMC_STATE_LASTWORD);
 	expect_alive(test, true, true);
 	/* nothing has changed */
-	smc_close_run(conn);
+	smc_close_run(smc);
 	KUNIT_EXPECT_FALSE(test, smc->has_tcp_ended);
 	smc_close_unlock(smc);
 	KUNIT_EXPECT_EQ(test, now.nr_fins + now.nr_resets + now.nr_closed, 0);
 	close_lock(test);
 	now.owes_final = false;
-	smc_close_run(conn);
+	smc_close_run(smc);
 	expect_state(test, SMC_STATE_CLOSED);
 	expect_alive(test, false, false);
 	KUNIT_EXPECT_TRUE(test, now.is_peer_done);
 	KUNIT_EXPECT_EQ(test, now.nr_fins, 1);
 	KUNIT_EXPECT_TRUE(test, smc->has_tcp_ended);
-	smc_close_run(conn);
+	smc_close_run(smc);
 	expect_alive(test, false, false);
 	smc_close_unlock(smc);
 	KUNIT_EXPECT_EQ(test, now.nr_resets, 0);
@@ -312,7 +314,7 @@ static void close_23_the_last_word_has_its_time(struct kunit *test)
 	expect_state(test, SMC_STATE_LASTWORD);
 	expect_alive(test, true, true);
 	set_bit(SMC_PENDING_TIMER, &smc->conn->pending);
-	smc_close_run(smc->conn);
+	smc_close_run(smc);
 	expect_state(test, SMC_STATE_CLOSED);
 	expect_alive(test, false, false);
 	smc_close_unlock(smc);
@@ -335,23 +337,28 @@ static void close_01_the_first_fin_is_that_of_the_side_that_closed_first(struct 
 {
 	/* the FIN that comes; a reset, which needs no answer; none */
 	static const u8 ends[] = { TCP_CLOSE_WAIT, TCP_CLOSE, TCP_ESTABLISHED };
+	struct smc_conn *dropped = kunit_kzalloc(test, sizeof(*dropped), GFP_KERNEL);
 	unsigned long expires;
 	struct smc_sock *smc;
 	int i;
 
+	KUNIT_ASSERT_NOT_NULL(test, dropped);
+	spin_lock_init(&dropped->lock);
 	for (i = 0; i < ARRAY_SIZE(ends); i++) {
 		smc = close_second(test, TCP_ESTABLISHED);
 		expect_state(test, SMC_STATE_LASTWORD);
-		expires = smc->conn->close_timer.expires;
+		expires = smc->close_timer.expires;
 		KUNIT_EXPECT_TRUE(test, time_before_eq(expires, jiffies + HZ / 5));
 		/* a later look does not prolong the wait */
-		smc_close_run(smc->conn);
-		KUNIT_EXPECT_EQ(test, smc->conn->close_timer.expires, expires);
+		smc_close_run(smc);
+		KUNIT_EXPECT_EQ(test, smc->close_timer.expires, expires);
 		KUNIT_EXPECT_EQ(test, now.nr_fins, 0);
+		/* a late event of the connection before this one */
+		KUNIT_EXPECT_FALSE(test, smc_close_awaits_fin(smc, dropped));
 		smc->sk->sk_state = ends[i];
 		if (ends[i] == TCP_ESTABLISHED)
 			set_bit(SMC_PENDING_TIMER, &smc->conn->pending);
-		smc_close_run(smc->conn);
+		smc_close_run(smc);
 		expect_state(test, SMC_STATE_CLOSED);
 		KUNIT_EXPECT_EQ(test, now.nr_fins, 1);
 		smc->sk->sk_state = TCP_CLOSE;
@@ -378,14 +385,14 @@ static void amb_54_payload_makes_a_reset_of_the_fin(struct kunit *test)
 	close_says(test, SMC_CDC_CLOSED);
 	close_file(smc);
 	set_bit(SMC_PENDING_FAULT, &smc->conn->pending);
-	smc_close_run(smc->conn);
+	smc_close_run(smc);
 	KUNIT_EXPECT_TRUE(test, smc->has_tcp_ended);
 	expect_alive(test, true, true);
 	smc_close_unlock(smc);
 	KUNIT_EXPECT_EQ(test, now.nr_resets, 1);
 	close_lock(test);
 	now.owes_final = false;
-	smc_close_run(smc->conn);
+	smc_close_run(smc);
 	expect_alive(test, false, false);
 	KUNIT_EXPECT_EQ(test, now.nr_fins, 0);
 	KUNIT_EXPECT_EQ(test, smc->sk->sk_err, 0);
@@ -403,7 +410,7 @@ static void close_17_what_was_said_before_the_loss_counts(struct kunit *test)
 	now.unread = 1;
 	smc->conn->ctl.rx_conn_flags = SMC_CDC_DONE;
 	set_bit(SMC_PENDING_LINK_LOST, &smc->conn->pending);
-	smc_close_run(smc->conn);
+	smc_close_run(smc);
 	expect_state(test, SMC_STATE_APPCLOSEWAIT1);
 	KUNIT_EXPECT_FALSE(test, smc->conn->is_purged);
 	expect_alive(test, true, false);
@@ -417,16 +424,16 @@ static void close_17_a_loss_in_between_waits_for_the_next_look(struct kunit *tes
 {
 	struct smc_sock *smc = close_lock(test);
 
-	smc_close_handle_event(smc->conn, SMC_CLOSE_APP_SHUT_WR);
+	smc_close_handle_event(smc, SMC_CLOSE_APP_SHUT_WR);
 	close_says(test, SMC_CDC_DONE);
-	smc_close_handle_event(smc->conn, SMC_CLOSE_APP_CLOSE);
+	smc_close_handle_event(smc, SMC_CLOSE_APP_CLOSE);
 	expect_state(test, SMC_STATE_PEERCLOSEWAIT2);
 	now.set_meanwhile = BIT(SMC_PENDING_LINK_LOST);
-	smc_close_run(smc->conn);
+	smc_close_run(smc);
 	now.set_meanwhile = 0;
 	expect_state(test, SMC_STATE_PEERCLOSEWAIT2);
 	KUNIT_EXPECT_EQ(test, smc->conn->pending, BIT(SMC_PENDING_LINK_LOST));
-	smc_close_run(smc->conn);
+	smc_close_run(smc);
 	expect_state(test, SMC_STATE_CLOSED);
 	smc_close_unlock(smc);
 }
@@ -436,16 +443,16 @@ static void tmr_17_a_wait_begins_with_all_its_time(struct kunit *test)
 {
 	struct smc_sock *smc = close_lock(test);
 
-	smc_close_handle_event(smc->conn, SMC_CLOSE_APP_CLOSE);
+	smc_close_handle_event(smc, SMC_CLOSE_APP_CLOSE);
 	expect_alive(test, true, true);
 	now.owes_final = true;
 	smc->conn->ctl.rx_conn_flags = SMC_CDC_ABORT;
 	set_bit(SMC_PENDING_TIMER, &smc->conn->pending);
-	smc_close_run(smc->conn);
+	smc_close_run(smc);
 	expect_state(test, SMC_STATE_PROCESSABORT);
 	expect_alive(test, true, true);
 	now.owes_final = false;
-	smc_close_run(smc->conn);
+	smc_close_run(smc);
 	expect_state(test, SMC_STATE_CLOSED);
 	smc_close_unlock(smc);
 }
@@ -457,12 +464,12 @@ static void close_08_a_close_follows_its_data(struct kunit *test)
 
 	now.is_busy = true;
 	close_file(smc);
-	smc_close_run(smc->conn);
+	smc_close_run(smc);
 	KUNIT_EXPECT_EQ(test, now.flags, 0);
 	expect_state(test, SMC_STATE_ACTIVE);
 	expect_alive(test, true, true);
 	now.is_busy = false;
-	smc_close_run(smc->conn);
+	smc_close_run(smc);
 	KUNIT_EXPECT_EQ(test, now.flags, SMC_CDC_CLOSED);
 	expect_state(test, SMC_STATE_PEERCLOSEWAIT1);
 	close_says(test, SMC_CDC_CLOSED);
@@ -476,7 +483,7 @@ static void close_11_a_flag_is_sent_once(struct kunit *test)
 
 	close_says(test, SMC_CDC_CLOSED);
 	KUNIT_EXPECT_EQ(test, now.nr_woken, 1);
-	smc_close_run(smc->conn);
+	smc_close_run(smc);
 	KUNIT_EXPECT_EQ(test, now.nr_woken, 1);
 	close_file(smc);
 	smc_close_unlock(smc);
@@ -488,7 +495,7 @@ static void abrt_05_the_error_is_that_of_tcp(struct kunit *test)
 
 	smc->tcp_err = EHOSTUNREACH;
 	set_bit(SMC_PENDING_RESET, &smc->conn->pending);
-	smc_close_run(smc->conn);
+	smc_close_run(smc);
 	expect_state(test, SMC_STATE_PEERABORTWAIT);
 	KUNIT_EXPECT_EQ(test, smc->sk->sk_err, EHOSTUNREACH);
 	KUNIT_EXPECT_EQ(test, now.flags, SMC_CDC_ABORT);
@@ -503,11 +510,11 @@ static void abrt_05_silence_is_a_timeout(struct kunit *test)
 	struct smc_sock *smc = close_lock(test);
 
 	set_bit(SMC_PENDING_SILENCE, &smc->conn->pending);
-	smc_close_run(smc->conn);
+	smc_close_run(smc);
 	KUNIT_EXPECT_EQ(test, smc->sk->sk_err, ETIMEDOUT);
 	KUNIT_EXPECT_TRUE(test, smc->has_tcp_ended);
 	set_bit(SMC_PENDING_LINK_LOST, &smc->conn->pending);
-	smc_close_run(smc->conn);
+	smc_close_run(smc);
 	expect_alive(test, false, false);
 	smc_close_unlock(smc);
 	KUNIT_EXPECT_EQ(test, now.nr_resets, 1);
@@ -539,7 +546,7 @@ static void close_01_tcp_closes_when_the_lock_is_released(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(unlock_rows); i++) {
 		lab->smc.phase = unlock_rows[i].phase;
-		lab->conn.close.state = unlock_rows[i].state;
+		lab->smc.close.state = unlock_rows[i].state;
 		lab->smc.is_released = unlock_rows[i].is_released;
 		now.nr_closed = 0;
 		/* once */
@@ -551,39 +558,33 @@ static void close_01_tcp_closes_when_the_lock_is_released(struct kunit *test)
 			KUNIT_EXPECT_FALSE(test, sock_owned_by_user_nocheck(lab->smc.sk));
 		}
 	}
-	lab->conn.close.state = SMC_STATE_ACTIVE;
+	lab->smc.close.state = SMC_STATE_ACTIVE;
 }
-
-enum close_owner { CLOSE_OPEN, CLOSE_RELEASED, CLOSE_DROPPED };
 
 /* Received data stays readable while the socket has a reader. */
 static void abrt_08_unread_bytes_stay_for_a_reader(struct kunit *test)
 {
-	enum close_owner owner;
+	int is_released;
 
-	for (owner = CLOSE_OPEN; owner <= CLOSE_DROPPED; owner++) {
+	for (is_released = 0; is_released < 2; is_released++) {
 		struct close_lab *lab = close_renew(test);
 
 		now.unread = 1000;
-		lab->smc.is_released = owner == CLOSE_RELEASED;
-		if (owner == CLOSE_DROPPED)
-			lab->smc.conn = NULL;
+		lab->smc.is_released = is_released;
 		lock_sock(lab->smc.sk);
-		smc_close_handle_event(&lab->conn, SMC_CLOSE_LINK_LOST);
+		smc_close_handle_event(&lab->smc, SMC_CLOSE_LINK_LOST);
 		KUNIT_EXPECT_EQ(test, now.nr_left, 1);
-		KUNIT_EXPECT_EQ_MSG(test, now.nr_forgotten, owner != CLOSE_OPEN, "%d", owner);
-		KUNIT_EXPECT_EQ(test, (int)lab->conn.close.state, SMC_STATE_CLOSED);
+		KUNIT_EXPECT_EQ(test, now.nr_forgotten, is_released);
+		KUNIT_EXPECT_EQ(test, (int)lab->smc.close.state, SMC_STATE_CLOSED);
 		/* no timer is armed any more */
-		KUNIT_EXPECT_EQ(test, refcount_read(&lab->conn.refs), 1);
-		/* a socket with another connection gets no error of this one */
-		KUNIT_EXPECT_EQ(test, !lab->smc.sk->sk_err, owner == CLOSE_DROPPED);
-		KUNIT_EXPECT_EQ(test, lab->smc.shutdown,
-				owner == CLOSE_DROPPED ? 0 : SHUTDOWN_MASK);
-		KUNIT_EXPECT_EQ(test, lab->smc.has_tcp_ended, owner != CLOSE_DROPPED);
-		KUNIT_EXPECT_EQ(test, now.nr_resets, owner != CLOSE_DROPPED);
+		KUNIT_EXPECT_EQ(test, refcount_read(&lab->smc.refs), 1);
+		KUNIT_EXPECT_TRUE(test, lab->smc.sk->sk_err);
+		KUNIT_EXPECT_EQ(test, lab->smc.shutdown, SHUTDOWN_MASK);
+		KUNIT_EXPECT_TRUE(test, lab->smc.has_tcp_ended);
+		KUNIT_EXPECT_EQ(test, now.nr_resets, 1);
 		/* the application learns of it when TCP is reset, not before */
 		KUNIT_EXPECT_EQ(test, now.nr_early, 0);
-		KUNIT_EXPECT_EQ_MSG(test, now.nr_errors, owner != CLOSE_DROPPED, "%d", owner);
+		KUNIT_EXPECT_EQ(test, now.nr_errors, 1);
 		smc_close_unlock(&lab->smc);
 		lab->smc.sk->sk_err = 0;
 	}
@@ -612,7 +613,7 @@ static void the_end_of_tcp_says_how_it_came(struct kunit *test)
 		lab->smc.tcp_err = rst_rows[i].tcp_err;
 		set_bit(SMC_PENDING_RESET, &lab->conn.pending);
 		lock_sock(lab->smc.sk);
-		smc_close_run(&lab->conn);
+		smc_close_run(&lab->smc);
 		KUNIT_EXPECT_EQ_MSG(test, lab->smc.sk->sk_err, rst_rows[i].err, "%d", i);
 		KUNIT_EXPECT_EQ(test, lab->smc.err, rst_rows[i].err);
 		lab->smc.sk->sk_err = 0;
@@ -667,15 +668,11 @@ static void a_socket_connects_again_while_its_connection_ends(struct kunit *test
 	KUNIT_EXPECT_EQ(test, sk->sk_err, ECONNRESET);
 	sk->sk_err = 0;
 
-	/* the machine goes on, without effect on the socket */
-	KUNIT_EXPECT_TRUE(test, smc_state_is_alive(&lab->conn.close));
-	now.nr_errors = 0;
-	set_bit(SMC_PENDING_TIMER, &lab->conn.pending);
-	smc_close_run(&lab->conn);
-	KUNIT_EXPECT_EQ(test, (int)lab->conn.close.state, SMC_STATE_CLOSED);
-	KUNIT_EXPECT_EQ(test, now.nr_errors, 0);
-	KUNIT_EXPECT_EQ(test, sk->sk_err, 0);
-	KUNIT_EXPECT_FALSE(test, smc->has_tcp_ended);
+	/* the connection goes on, without effect on the socket */
+	KUNIT_EXPECT_EQ(test, (int)smc->close.state, SMC_STATE_INIT);
+	KUNIT_EXPECT_EQ(test, now.nr_left, 0);
+	KUNIT_EXPECT_EQ(test, now.nr_ends, 1);
+	smc_close_run(smc);
 	smc_close_unlock(smc);
 	/* the abort reset TCP */
 	KUNIT_EXPECT_EQ(test, now.nr_resets, 1);
@@ -688,8 +685,60 @@ static void close_release_cb(struct sock *sk)
 	smc_sock_release_missed(sk);
 }
 
-/* A call holds the lock of the sock, which has another connection by now, or none. */
-static void events_of_a_connection_without_a_socket_are_not_missed(struct kunit *test)
+static const struct {
+	bool owes_final;
+	bool has_link;
+	u8 flags;
+	bool ends;
+} end_rows[] = {
+	{ true, true, 0, false },
+	{ false, true, 0, false },
+	{ true, true, SMC_CDC_ABORT, false },
+	{ false, true, SMC_CDC_ABORT, true },
+	{ false, true, SMC_CDC_CLOSED, true },
+	{ false, false, 0, true },
+};
+
+static void abrt_03_a_connection_without_a_socket_ends_after_both_aborts(struct kunit *test)
+{
+	struct close_lab *lab = test->priv;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(end_rows); i++) {
+		now.nr_ends = 0;
+		now.owes_final = end_rows[i].owes_final;
+		lab->conn.ctl.rx_conn_flags = end_rows[i].flags;
+		/* never dereferenced */
+		RCU_INIT_POINTER(lab->conn.link, end_rows[i].has_link ? (void *)test : NULL);
+		smc_close_check_end(&lab->conn);
+		KUNIT_EXPECT_EQ_MSG(test, now.nr_ends, end_rows[i].ends, "%d", i);
+	}
+}
+
+static void abrt_13_the_end_tells_whether_the_peer_is_done(struct kunit *test)
+{
+	static const u8 flags[] = { 0, SMC_CDC_DONE, SMC_CDC_CLOSED, SMC_CDC_ABORT };
+	struct close_lab *lab = test->priv;
+	struct smc_conn *conn = &lab->conn;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(flags); i++) {
+		conn->token = 1;
+		conn->ctl.rx_conn_flags = flags[i];
+		smc_conn_get(conn);
+		smc_close_end_work(&conn->end_work.work);
+		KUNIT_EXPECT_EQ(test, now.nr_left, i + 1);
+		KUNIT_EXPECT_EQ(test, now.nr_forgotten, i + 1);
+		KUNIT_EXPECT_EQ_MSG(test, now.is_peer_done, i > 1, "%d", i);
+	}
+	/* it had ended before its socket dropped it, with unread data */
+	smc_conn_get(conn);
+	smc_close_end_work(&conn->end_work.work);
+	KUNIT_EXPECT_EQ(test, now.nr_left, i);
+	KUNIT_EXPECT_EQ(test, now.nr_forgotten, i + 1);
+}
+
+static void no_event_is_missed_while_a_call_holds_the_lock(struct kunit *test)
 {
 	struct close_lab *lab = test->priv;
 	unsigned long end = jiffies + 20 * HZ;
@@ -702,19 +751,18 @@ static void events_of_a_connection_without_a_socket_are_not_missed(struct kunit 
 	prot = *tcp;
 	prot.release_cb = close_release_cb;
 	sk->sk_prot = &prot;
-	INIT_DELAYED_WORK(&conn->close_work, smc_close_work);
-	lab->smc.conn = NULL;
+	INIT_WORK(&lab->smc.close_work, smc_close_work);
 	lock_sock(sk);
 	smc_sock_pend(conn, SMC_PENDING_LINK_LOST);
-	/* the step has run, or waits for the lock */
-	while (hlist_empty(&lab->smc.missed_conns) && !wq_has_sleeper(&sk->sk_lock.wq) &&
-	       time_before(jiffies, end))
+	while (!READ_ONCE(lab->smc.missed) && time_before(jiffies, end))
 		schedule_timeout_uninterruptible(1);
+	KUNIT_EXPECT_EQ(test, lab->smc.missed, BIT(SMC_MISSED_CLOSE));
 	release_sock(sk);
 	/* run the queued work */
 	smc_sock_exit();
 	sk->sk_prot = tcp;
-	KUNIT_EXPECT_EQ(test, (int)conn->close.state, SMC_STATE_CLOSED);
+	KUNIT_EXPECT_EQ(test, (int)lab->smc.close.state, SMC_STATE_CLOSED);
+	sk->sk_err = 0;
 }
 
 /* accept() does not return a child that ended before its first message. */
@@ -724,11 +772,11 @@ static void a_child_gets_the_end(struct kunit *test)
 	struct smc_child child;
 
 	lock_sock(lab->smc.sk);
-	smc_close_run(&lab->conn);
+	smc_close_run(&lab->smc);
 	KUNIT_EXPECT_EQ(test, now.nr_hs, 0);
 	lab->smc.child = &child;
 	lab->conn.ctl.rx_conn_flags = SMC_CDC_ABORT;
-	smc_close_run(&lab->conn);
+	smc_close_run(&lab->smc);
 	KUNIT_EXPECT_EQ(test, now.nr_hs, 1);
 	lab->smc.sk->sk_err = 0;
 	release_sock(lab->smc.sk);
@@ -759,7 +807,7 @@ static void close_03_it_is_over_when_both_sides_are_done(struct kunit *test)
 
 	lock_sock(lab->smc.sk);
 	for (i = 0; i < ARRAY_SIZE(over_rows); i++) {
-		lab->conn.close.state = over_rows[i].state;
+		lab->smc.close.state = over_rows[i].state;
 		lab->smc.shutdown = over_rows[i].shutdown;
 		lab->smc.is_done = over_rows[i].is_done;
 		KUNIT_EXPECT_EQ_MSG(test, smc_close_is_over(&lab->smc), over_rows[i].is_over,
@@ -768,7 +816,7 @@ static void close_03_it_is_over_when_both_sides_are_done(struct kunit *test)
 	/* a connection that has ended cannot be shut down */
 	KUNIT_EXPECT_EQ(test, smc_close_shutdown(&lab->smc, SHUTDOWN_MASK), -ENOTCONN);
 	KUNIT_EXPECT_EQ(test, now.nr_woken, 0);
-	lab->conn.close.state = SMC_STATE_ACTIVE;
+	lab->smc.close.state = SMC_STATE_ACTIVE;
 	release_sock(lab->smc.sk);
 }
 
@@ -791,7 +839,9 @@ static struct kunit_case close_cases[] = {
 	KUNIT_CASE(the_end_of_tcp_says_how_it_came),
 	KUNIT_CASE(a_closed_file_leaves_a_sock_that_goes_on),
 	KUNIT_CASE(a_socket_connects_again_while_its_connection_ends),
-	KUNIT_CASE(events_of_a_connection_without_a_socket_are_not_missed),
+	KUNIT_CASE(abrt_03_a_connection_without_a_socket_ends_after_both_aborts),
+	KUNIT_CASE(abrt_13_the_end_tells_whether_the_peer_is_done),
+	KUNIT_CASE(no_event_is_missed_while_a_call_holds_the_lock),
 	KUNIT_CASE(a_child_gets_the_end),
 	KUNIT_CASE(close_03_it_is_over_when_both_sides_are_done),
 	{}

@@ -38,7 +38,7 @@ static struct proto sock_proto = SMC_KUNIT_PROTO("smc_sock_test");
 
 /* A work item that runs until the case releases it. */
 static struct completion sock_begun, sock_go_on;
-static unsigned int sock_nr_hs, sock_nr_grow, sock_nr_close;
+static unsigned int sock_nr_hs, sock_nr_grow, sock_nr_close, sock_nr_end;
 
 static void sock_hs_work(struct work_struct *work)
 {
@@ -59,7 +59,13 @@ static void sock_grow_work(struct work_struct *work)
 static void sock_close_work(struct work_struct *work)
 {
 	WRITE_ONCE(sock_nr_close, sock_nr_close + 1);
-	smc_conn_put(container_of(to_delayed_work(work), struct smc_conn, close_work));
+	smc_sock_put(container_of(work, struct smc_sock, close_work));
+}
+
+static void sock_end_work(struct work_struct *work)
+{
+	WRITE_ONCE(sock_nr_end, sock_nr_end + 1);
+	smc_conn_put(container_of(to_delayed_work(work), struct smc_conn, end_work));
 }
 
 static void sock_event(struct smc_conn *conn, u32 events)
@@ -70,6 +76,7 @@ static const struct smc_sock_works sock_works = {
 	.handshake = sock_hs_work,
 	.handshake_grow = sock_grow_work,
 	.close = sock_close_work,
+	.end = sock_end_work,
 	.event = sock_event,
 };
 
@@ -131,6 +138,7 @@ static int sock_init(struct kunit *test)
 	sock_nr_hs = 0;
 	sock_nr_grow = 0;
 	sock_nr_close = 0;
+	sock_nr_end = 0;
 	sock_nr_warned = 0;
 	return sock_attach(sk) ? 0 : -ENOMEM;
 }
@@ -425,8 +433,8 @@ static void a_work_item_does_not_wait_for_a_call(struct kunit *test)
 	/* the lock was held by a call now */
 	KUNIT_EXPECT_FALSE(test, smc_sock_lock_work(sk, SMC_MISSED_HANDSHAKE));
 	KUNIT_ASSERT_EQ(test, smc_sock_make_conn(smc), 0);
-	KUNIT_EXPECT_FALSE(test, smc_sock_lock_close(smc->conn));
-	KUNIT_EXPECT_FALSE(test, smc_sock_lock_close(smc->conn));
+	KUNIT_EXPECT_FALSE(test, smc_sock_lock_work(sk, SMC_MISSED_CLOSE));
+	KUNIT_EXPECT_FALSE(test, smc_sock_lock_work(sk, SMC_MISSED_CLOSE));
 	KUNIT_EXPECT_EQ(test, sock_nr_hs, 0U);
 	KUNIT_EXPECT_EQ(test, sock_nr_close, 0U);
 	/* as release_sock() does */
@@ -434,59 +442,10 @@ static void a_work_item_does_not_wait_for_a_call(struct kunit *test)
 	smc_sock_release_missed(sk);
 	spin_unlock_bh(&sk->sk_lock.slock);
 	KUNIT_EXPECT_EQ(test, smc->missed, 0U);
-	KUNIT_EXPECT_TRUE(test, hlist_empty(&smc->missed_conns));
 	release_sock(sk);
 	sock_flush();
 	KUNIT_EXPECT_EQ(test, sock_nr_hs, 1U);
 	KUNIT_EXPECT_EQ(test, sock_nr_close, 1U);
-}
-
-/* Such a call reports no release of the lock. */
-static void a_call_on_plain_tcp_delays_a_dropped_connection_only(struct kunit *test)
-{
-	struct smc_sock *smc = sock_state(test);
-	struct sock *sk = smc->sk;
-	struct smc_conn *conn;
-
-	complete_all(&sock_go_on);
-	lock_sock(sk);
-	KUNIT_ASSERT_EQ(test, smc_sock_make_conn(smc), 0);
-	conn = smc->conn;
-	smc_conn_get(conn);
-	smc_sock_drop_conn(smc);
-	smc_sock_detach(sk);
-	KUNIT_EXPECT_FALSE(test, smc_sock_lock_work(sk, SMC_MISSED_HANDSHAKE));
-	KUNIT_EXPECT_FALSE(test, smc_sock_lock_close(conn));
-	KUNIT_EXPECT_TRUE(test, hlist_unhashed(&conn->missed_node));
-	KUNIT_EXPECT_TRUE(test, delayed_work_pending(&conn->close_work));
-	release_sock(sk);
-	flush_delayed_work(&conn->close_work);
-	KUNIT_EXPECT_EQ(test, sock_nr_close, 1U);
-	KUNIT_EXPECT_TRUE(test, smc_sock_lock_close(conn));
-	KUNIT_EXPECT_TRUE(test, sock_owned_by_user_nocheck(sk));
-	release_sock(sk);
-	/* the reference of the group */
-	smc_conn_put(conn);
-}
-
-static void events_of_a_dropped_connection_outlive_the_state(struct kunit *test)
-{
-	struct smc_sock *smc = sock_state(test);
-	struct smc_conn *conn;
-
-	lock_sock(smc->sk);
-	KUNIT_ASSERT_EQ(test, smc_sock_make_conn(smc), 0);
-	conn = smc->conn;
-	smc_conn_get(conn);
-	smc_sock_drop_conn(smc);
-	KUNIT_EXPECT_FALSE(test, smc_sock_lock_close(conn));
-	smc_sock_detach(smc->sk);
-	release_sock(test->priv);
-	rcu_barrier();
-	sock_flush();
-	KUNIT_EXPECT_EQ(test, sock_nr_close, 1U);
-	/* the reference of the group */
-	smc_conn_put(conn);
 }
 
 static void a_connection_goes_on_without_its_socket(struct kunit *test)
@@ -501,7 +460,7 @@ static void a_connection_goes_on_without_its_socket(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_sock_make_conn(smc), 0);
 	KUNIT_EXPECT_PTR_EQ(test, smc->conn, conn);
 	KUNIT_EXPECT_PTR_EQ(test, conn->sk, sk);
-	KUNIT_EXPECT_FALSE(test, smc_state_is_alive(&conn->close));
+	KUNIT_EXPECT_FALSE(test, smc_state_is_alive(&smc->close));
 	rcu_read_lock();
 	KUNIT_EXPECT_PTR_EQ(test, smc_conn_sock(conn), smc);
 	rcu_read_unlock();
@@ -513,11 +472,15 @@ static void a_connection_goes_on_without_its_socket(struct kunit *test)
 	rcu_read_lock();
 	KUNIT_EXPECT_NULL(test, smc_conn_sock(conn));
 	rcu_read_unlock();
-	/* its machine gets the events */
+	/* its events do not concern the next one */
 	smc_sock_pend(conn, SMC_PENDING_TIMER);
-	flush_workqueue(smc_close_wq);
-	KUNIT_EXPECT_EQ(test, sock_nr_close, 1U);
 	KUNIT_EXPECT_EQ(test, conn->pending, BIT(SMC_PENDING_TIMER));
+	/* an event makes it end before its time */
+	smc_sock_queue_end(conn, 1000 * HZ);
+	smc_sock_queue_end(conn, 0);
+	flush_workqueue(smc_close_wq);
+	KUNIT_EXPECT_EQ(test, sock_nr_close, 0U);
+	KUNIT_EXPECT_EQ(test, sock_nr_end, 1U);
 	KUNIT_EXPECT_EQ(test, refcount_read(&sk->sk_refcnt), 2);
 	smc_conn_put(conn);
 	rcu_barrier();
@@ -537,7 +500,7 @@ static void sock_diag_shows_what_deployed_tools_know(struct kunit *test)
 	rcu_read_unlock();
 
 	KUNIT_ASSERT_EQ(test, smc_sock_make_conn(smc), 0);
-	smc->conn->close.state = SMC_STATE_APPCLOSEWAIT1;
+	smc->close.state = SMC_STATE_APPCLOSEWAIT1;
 	rcu_read_lock();
 	/* nothing is established before the end of the handshake */
 	smc->phase = SMC_PHASE_HANDSHAKE;
@@ -702,8 +665,6 @@ static struct kunit_case sock_cases[] = {
 	KUNIT_CASE(a_work_item_that_is_queued_keeps_state_and_sock),
 	KUNIT_CASE(a_state_without_users_gets_no_work),
 	KUNIT_CASE(a_work_item_does_not_wait_for_a_call),
-	KUNIT_CASE(a_call_on_plain_tcp_delays_a_dropped_connection_only),
-	KUNIT_CASE(events_of_a_dropped_connection_outlive_the_state),
 	KUNIT_CASE(a_connection_goes_on_without_its_socket),
 	KUNIT_CASE(sock_diag_shows_what_deployed_tools_know),
 	KUNIT_CASE(an_error_is_reported_once),

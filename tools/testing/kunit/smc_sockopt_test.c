@@ -20,7 +20,7 @@ static enum smc_decline opt_become_reason;
 static bool opt_is_writable;
 
 /* Replacements of the layers around. */
-static void opt_keep_update(struct smc_conn *conn)
+static void opt_keep_update(struct smc_sock *smc)
 {
 	opt_nr_updated++;
 }
@@ -107,7 +107,7 @@ static struct opt_lab *opt_begin(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, opt_free, lab), 0);
 	smc_kunit_hang(&lab->smc, lab->sock->sk);
 	lab->conn.sk = lab->smc.sk;
-	smc_state_close_init(&lab->conn.close);
+	smc_state_close_init(&lab->smc.close);
 	opt_nr_updated = 0;
 	opt_nr_become = 0;
 	opt_nr_flushed = 0;
@@ -125,7 +125,7 @@ static struct opt_lab *opt_begin_smc(struct kunit *test)
 
 	lab->smc.phase = SMC_PHASE_SMC;
 	lab->smc.conn = &lab->conn;
-	lab->conn.close.state = SMC_STATE_ACTIVE;
+	lab->smc.close.state = SMC_STATE_ACTIVE;
 	lab->smc.sk->sk_state = TCP_ESTABLISHED;
 	return lab;
 }
@@ -302,7 +302,7 @@ static void api_04_tcp_info_has_the_state_of_tcp(struct kunit *test)
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(opt_states); i++) {
-		lab->conn.close.state = opt_states[i].state;
+		lab->smc.close.state = opt_states[i].state;
 		smc->shutdown = opt_states[i].shutdown;
 		smc->phase = opt_states[i].phase;
 		lock_sock(smc->sk);
@@ -370,7 +370,7 @@ static void api_06_without_a_connection_it_is_tcps_alone(struct kunit *test)
 	release_sock(lab->smc.sk);
 	/* a connection that has ended does not count */
 	lab = opt_begin_smc(test);
-	lab->conn.close.state = SMC_STATE_CLOSED;
+	lab->smc.close.state = SMC_STATE_CLOSED;
 	opt_is_writable = true;
 	KUNIT_EXPECT_EQ(test, opt_set_int(lab, SOL_TCP, TCP_KEEPIDLE, 7), 0);
 	KUNIT_EXPECT_EQ(test, opt_set_int(lab, SOL_TCP, TCP_NODELAY, 1), 0);

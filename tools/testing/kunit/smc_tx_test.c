@@ -264,9 +264,9 @@ static void tx_04_a_completion_is_awaited_where_something_waits(struct kunit *te
 	KUNIT_EXPECT_FALSE(test, tx_awaits(conn));
 
 	/* TCP_USER_TIMEOUT, TCP_INFO, a time stamp */
-	conn->keep_want.stall = 1;
+	conn->tx_is_timed = true;
 	KUNIT_EXPECT_TRUE(test, tx_awaits(conn));
-	conn->keep_want.stall = 0;
+	conn->tx_is_timed = false;
 	conn->rtt.began_ns = 1;
 	KUNIT_EXPECT_TRUE(test, tx_awaits(conn));
 	conn->rtt.began_ns = 0;
