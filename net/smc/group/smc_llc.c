@@ -283,7 +283,10 @@ static int llc_find_path(struct smc_link_group *lgr, const struct smc_ib_end *en
 	return rc;
 }
 
-/* Fails early if no path leads from the port to the peer's. */
+/*
+ * Fails early if no path leads from the port to the peer's. After a failure the machine has what is
+ * there destroyed.
+ */
 static int llc_create_link(struct smc_link_group *lgr, u8 index,
 			   const struct smc_llc_order *want)
 {
@@ -310,10 +313,7 @@ static int llc_create_link(struct smc_link_group *lgr, u8 index,
 	if (IS_ERR(link))
 		return PTR_ERR(link);
 	link->is_direct = route.is_direct;
-	rc = want->is_bare ? 0 : smc_link_map(link);
-	if (rc)
-		smc_link_destroy(link);
-	return rc;
+	return want->is_bare ? 0 : smc_link_map(link);
 }
 
 /* The first link was connected by the handshake. */
