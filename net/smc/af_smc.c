@@ -215,7 +215,7 @@ static int smc_setsockopt(struct socket *sock, int level, int optname, sockptr_t
  */
 static bool smc_reads_tcp_queue(const struct smc_conn *conn)
 {
-	return unlikely(!conn->tx_total) && smc_wake_is_taken(conn->sk) && !conn->rx_total;
+	return unlikely(!conn->ctl.tx_prep) && smc_wake_is_taken(conn->sk) && !conn->ctl.rx_cons;
 }
 
 static int smc_forward_sendmsg(struct sock *sk, struct msghdr *msg, size_t len)

@@ -50,13 +50,23 @@ static void smc_diag_translate(const struct smc_diag_walk *w, struct smc_diag_ms
 	msg->uid = from_kuid_munged(w->user_ns, KUIDT_INIT(msg->uid));
 }
 
-static struct smc_diag_cursor smc_diag_cursor(struct smc_cursor c)
+static struct smc_diag_cursor diag_cursor(const struct smc_edge *e, u64 pos)
 {
+	struct smc_cursor c = smc_edge_cursor(e, pos);
+
 	return (struct smc_diag_cursor){ .wrap = c.wrap, .count = c.off };
+}
+
+/* Of the send ring, whose size is a power of two */
+static struct smc_diag_cursor diag_place(u32 size, u64 pos)
+{
+	return (struct smc_diag_cursor){ .wrap = size ? pos >> ilog2(size) : 0,
+					 .count = size ? pos & (size - 1) : 0 };
 }
 
 static int smc_diag_put_conninfo(struct sk_buff *skb, struct smc_conn *conn)
 {
+	const struct smc_cdc_ctl *ctl = &conn->ctl;
 	struct smc_diag_conninfo info;
 
 	memset(&info, 0, sizeof(info));
@@ -65,17 +75,17 @@ static int smc_diag_put_conninfo(struct sk_buff *skb, struct smc_conn *conn)
 	info.sndbuf_size = conn->sndbuf.size;
 	info.rmbe_size = conn->rmbe.size;
 	info.peer_rmbe_size = conn->peer_size;
-	info.rx_prod = smc_diag_cursor(conn->ctl.rx_prod);
-	info.rx_cons = smc_diag_cursor(conn->ctl.rx_cons);
-	info.tx_prod = smc_diag_cursor(conn->ctl.tx_prod);
-	info.tx_cons = smc_diag_cursor(conn->ctl.tx_cons);
-	info.rx_flags.prod = conn->ctl.rx_prod_flags;
-	info.rx_flags.conn_state = conn->ctl.rx_conn_flags;
-	info.tx_flags.prod = conn->ctl.tx_prod_flags;
-	info.tx_flags.conn_state = conn->ctl.tx_conn_sent;
-	info.tx_prep = smc_diag_cursor(conn->tx_prep);
-	info.tx_sent = smc_diag_cursor(conn->tx_sent);
-	info.tx_fin = smc_diag_cursor(conn->tx_fin);
+	info.rx_prod = diag_cursor(&ctl->rx_edge, ctl->rx_prod);
+	info.rx_cons = diag_cursor(&ctl->rx_edge, ctl->rx_cons);
+	info.tx_prod = diag_cursor(&ctl->tx_edge, ctl->tx_sent);
+	info.tx_cons = diag_cursor(&ctl->tx_edge, ctl->tx_cons);
+	info.rx_flags.prod = ctl->rx_prod_flags;
+	info.rx_flags.conn_state = ctl->rx_conn_flags;
+	info.tx_flags.prod = ctl->tx_prod_flags;
+	info.tx_flags.conn_state = ctl->tx_conn_sent;
+	info.tx_prep = diag_place(ctl->snd_size, ctl->tx_prep);
+	info.tx_sent = diag_place(ctl->snd_size, ctl->tx_sent);
+	info.tx_fin = diag_place(ctl->snd_size, ctl->tx_fin);
 	spin_unlock_bh(&conn->lock);
 	if (!info.token)
 		return 0;

@@ -91,18 +91,17 @@ static u32 cdc_fill_write(struct smc_conn *conn, struct smc_wr_slot *slot,
 }
 
 /*
- * Fill in the WRITEs of a transfer, whose first byte is that at @from. A transfer from many pages
- * is cut short where a WRITE, or the slot, can have no more sources.
+ * Fill in the WRITEs of a transfer. One from many pages is cut short where a WRITE, or the slot,
+ * can have no more sources.
  */
 static void cdc_fill_writes(struct smc_conn *conn, struct smc_wr_slot *slot,
-			    struct smc_xfer *xfer, struct smc_cursor from)
+			    struct smc_xfer *xfer)
 {
-	u64 pos = smc_conn_tx_pos(conn, from);
 	u32 done = 0, n;
 	int i;
 
 	for (i = 0; i < xfer->nr_parts; i++) {
-		n = cdc_fill_write(conn, slot, &xfer->part[i], pos + done);
+		n = cdc_fill_write(conn, slot, &xfer->part[i], xfer->pos + done);
 		done += n;
 		slot->nr_writes += !!n;
 		if (n < xfer->part[i].len)
@@ -201,14 +200,13 @@ int smc_cdc_post(struct smc_conn *conn, struct smc_wr_slot *slot, struct smc_xfe
 	int rc;
 
 	lockdep_assert_held(&conn->lock);
-	cdc_fill_writes(conn, slot, xfer, conn->tx_sent);
+	cdc_fill_writes(conn, slot, xfer);
 	rc = cdc_build(conn, slot, xfer);
 	if (rc) {
 		smc_wr_slot_put(slot);
 		return rc;
 	}
-	/* The producer cursor has moved even if the post fails. */
-	conn->tx_sent = smc_cursor_advance(conn->snd_geom, conn->tx_sent, xfer->len);
+	/* The producer position has moved even if the post fails. */
 	rc = cdc_post(conn, slot, conn->ctl.tx_seq, xfer);
 	if (!rc)
 		/* its completion waits for conn->lock */
@@ -259,20 +257,17 @@ int smc_cdc_post_replay(struct smc_conn *conn, struct smc_wr_slot *slot)
 	struct smc_wr *wr = slot->wr;
 	struct smc_cdc_msg msg = {};
 	struct smc_xfer x;
-	u32 len;
 	int rc;
 
 	lockdep_assert_held(&conn->lock);
-	len = smc_cdc_replay(&conn->ctl, conn->snd_geom, conn->tx_sent, &x);
-	/* What is not written again has arrived: the peer has consumed it. */
-	conn->tx_fin = smc_cursor_retreat(conn->snd_geom, conn->tx_sent, len);
+	smc_cdc_replay(&conn->ctl, &x);
 	rc = smc_cdc_build(&conn->ctl, NULL, &msg);
 	if (rc) {
 		smc_wr_slot_put(slot);
 		return rc;
 	}
 	smc_pages_to_ring(conn);
-	cdc_fill_writes(conn, slot, &x, conn->tx_fin);
+	cdc_fill_writes(conn, slot, &x);
 	cdc_encode(conn, slot, &msg);
 	rc = cdc_post(conn, slot, msg.seq, &x);
 	if (!rc)
@@ -288,13 +283,13 @@ static u32 cdc_keep_urgent(struct smc_conn *conn, struct smc_link *link, u32 eve
 {
 	bool stays = sock_flag(conn->sk, SOCK_URGINLINE) || !(events & SMC_EV_DATA);
 	const struct smc_buf_elem *rmbe = &conn->rmbe;
-	u32 off = conn->ctl.rx_urg_mark.off;
+	u32 off = smc_edge_off(&conn->ctl.rx_edge, conn->ctl.rx_urg_mark);
 	const u8 *at = rmbe->cpu + off;
 
 	lockdep_assert_held(&conn->lock);
 	smc_buf_sync_for_cpu(rmbe, &link->wr, link->index, off, 1);
 	smc_cdc_urg_store(&conn->ctl, READ_ONCE(*at), stays);
-	return smc_cdc_is_needed(&conn->ctl, 0) ? SMC_EV_UPDATE_REQ : 0;
+	return smc_cdc_is_needed(&conn->ctl) ? SMC_EV_UPDATE_REQ : 0;
 }
 
 /* Return true if the socket asks for receive time stamps. */
@@ -307,8 +302,7 @@ static bool cdc_has_stamps(const struct sock *sk)
 /* Return true if a new window, or a request of the peer, may have made a message due. */
 static bool cdc_is_push_due(const struct smc_conn *conn)
 {
-	return !smc_cursor_is_equal(conn->tx_sent, conn->tx_prep) ||
-	       smc_cdc_is_needed(&conn->ctl, 0);
+	return smc_cdc_unsent(&conn->ctl) || smc_cdc_is_needed(&conn->ctl);
 }
 
 /* A late message over a link used before is no move. */
@@ -327,14 +321,14 @@ static u32 cdc_take(struct smc_conn *conn, const struct smc_cdc_msg *msg)
 static u32 cdc_apply(struct smc_conn *conn, struct smc_link *link, const struct smc_cdc_msg *msg,
 		     u32 step)
 {
-	struct smc_cursor had;
+	u64 had;
 	u32 events = SMC_EV_STALE;
 	u8 nr_waits;
 
 	guard(spinlock_bh)(&conn->lock);
 	nr_waits = conn->ctl.rx_nr_waits;
 	had = conn->ctl.rx_prod;
-	if (rcu_access_pointer(conn->link) && conn->ctl.rx_geom.size) {
+	if (rcu_access_pointer(conn->link) && conn->ctl.rx_edge.size) {
 		events = msg ? cdc_take(conn, msg) :
 			       smc_cdc_apply_imm(&conn->ctl, link->num, step);
 		conn->rx_jiffies = jiffies;
@@ -349,7 +343,7 @@ static u32 cdc_apply(struct smc_conn *conn, struct smc_link *link, const struct 
 		events &= ~CDC_EV_PUSH;
 	if (events & SMC_EV_DATA) {
 		smc_ib_count(&link->wr.counts, SMC_IB_RX_BYTES,
-			     smc_cursor_distance(conn->ctl.rx_geom, had, conn->ctl.rx_prod));
+			     conn->ctl.rx_prod - had);
 		conn->rx_stamp = cdc_has_stamps(conn->sk) ? ktime_get_real() : 0;
 	}
 	/* After an abort no reader gets the data. */

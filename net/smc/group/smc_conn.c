@@ -94,19 +94,16 @@ void smc_conn_put(struct smc_conn *conn)
 		call_rcu(&conn->rcu, conn_free);
 }
 
-/*
- * Bytes of the element that may not be zero. A peer that closed has announced all that it wrote.
- * The wrap number returns to 0 only when more than a ring was read.
- */
+/* Bytes of the element that may not be zero. A peer that closed has announced all that it wrote. */
 static u32 conn_dirty_bytes(const struct smc_conn *conn)
 {
 	const struct smc_cdc_ctl *ctl = &conn->ctl;
 
 	lockdep_assert_held(&conn->lock);
-	if ((ctl->rx_conn_flags & SMC_CDC_FINAL) != SMC_CDC_CLOSED || ctl->rx_prod.wrap ||
-	    conn->rx_total >= conn->rmbe.size)
+	if ((ctl->rx_conn_flags & SMC_CDC_FINAL) != SMC_CDC_CLOSED)
 		return conn->rmbe.size;
-	return max_t(u32, ctl->rx_prod.off, SMC_EYE_CATCHER_LEN);
+	return clamp_t(u64, ctl->rx_edge.base + ctl->rx_prod, SMC_EYE_CATCHER_LEN,
+		       conn->rmbe.size);
 }
 
 static void conn_release_rings(struct smc_conn *conn, struct smc_link_group *lgr)
@@ -179,7 +176,7 @@ struct smc_conn *smc_conn_lookup_imm(struct smc_link_group *lgr, u16 name)
 }
 
 /**
- * smc_conn_set_geometry() - start a connection's cursors in the group's dialect
+ * smc_conn_set_geometry() - start a connection's streams in the group's dialect
  * @lgr: the group, its dialect committed
  * @conn: the connection, its element known; nothing was sent or received yet
  *
@@ -190,12 +187,9 @@ struct smc_conn *smc_conn_lookup_imm(struct smc_link_group *lgr, u16 name)
  */
 void smc_conn_set_geometry(struct smc_link_group *lgr, struct smc_conn *conn)
 {
-	u32 base = lgr->params.elem_base;
-	struct smc_geom rx = { .size = conn->rmbe.size, .base = base };
-	struct smc_geom tx = { .size = conn->peer_size ?: SMC_BUF_MIN_SIZE, .base = base };
-
 	lockdep_assert_held(&conn->lock);
-	smc_cdc_ctl_init(&conn->ctl, rx, tx);
+	smc_cdc_ctl_init(&conn->ctl, lgr->params.elem_base, conn->rmbe.size,
+			 conn->peer_size ?: SMC_BUF_MIN_SIZE, conn->sndbuf.size);
 	bitmap_zero(conn->rx_links, U8_MAX + 1);
 }
 
@@ -389,11 +383,6 @@ int smc_conn_join(struct smc_conn *conn, struct smc_link_group *lgr, struct smc_
 
 	conn->lgr = lgr;
 	conn->stats = smc_net_stats(lgr->key.net);
-	conn->snd_geom = (struct smc_geom){ .size = conn->sndbuf.size };
-	conn->tx_prep = smc_cursor_start(conn->snd_geom);
-	conn->tx_sent = conn->tx_prep;
-	conn->tx_fin = conn->tx_prep;
-	conn->tx_mark = conn->tx_prep;
 	rc = conn_take_token(conn, lgr);
 	if (rc)
 		goto out;
@@ -485,9 +474,9 @@ static void conn_store_peer(struct smc_conn *conn, const struct smc_clc_accept *
 	guard(spinlock_bh)(&conn->lock);
 	conn->peer_size = size;
 	conn->peer_token = peer->token;
-	/* Cursors have started already if the dialect is known. */
-	if (conn->ctl.tx_geom.size)
-		conn->ctl.tx_geom.size = size;
+	/* The streams have started already if the dialect is known. */
+	if (conn->ctl.tx_edge.size)
+		conn->ctl.tx_edge.size = size;
 }
 
 /**
@@ -516,7 +505,7 @@ int smc_conn_set_peer(struct smc_conn *conn, struct smc_link *link,
 	u64 addr, end;
 	int rc;
 
-	if (!peer->rmbe_index || size < SMC_BUF_MIN_SIZE || size > SMC_GEOM_SIZE_MAX ||
+	if (!peer->rmbe_index || size < SMC_BUF_MIN_SIZE || size > SMC_ELEM_SIZE_MAX ||
 	    check_add_overflow(peer->rmb_addr, (u64)(peer->rmbe_index - 1) * size, &addr) ||
 	    check_add_overflow(addr, (u64)size, &end))
 		return -EINVAL;
@@ -648,7 +637,7 @@ void smc_conn_lose_rmb(struct smc_link_group *lgr, int rtoken)
 static void conn_drop_unread(struct smc_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
-	if (conn->ctl.rx_geom.size)
+	if (conn->ctl.rx_edge.size)
 		smc_cdc_consume(&conn->ctl, smc_cdc_readable(&conn->ctl));
 	conn->is_purged = true;
 }
@@ -790,7 +779,6 @@ u32 smc_conn_tx_done(struct smc_conn *conn, u16 seq, u32 len, bool ok)
 		if (len)
 			conn->progress_jiffies = jiffies;
 		smc_cdc_done(&conn->ctl, seq, len);
-		conn->tx_fin = smc_cursor_advance(conn->snd_geom, conn->tx_fin, len);
 	}
 	if (ok && conn->ctl.tx_conn_sent & SMC_CDC_FINAL &&
 	    seq == conn->ctl.tx_seq_final)
@@ -852,14 +840,6 @@ u32 smc_conn_readable(struct smc_conn *conn)
 	return smc_conn_may_read(conn) ? smc_cdc_readable(&conn->ctl) : 0;
 }
 
-static u32 conn_snd_distance(const struct smc_conn *conn, struct smc_cursor from)
-{
-	lockdep_assert_held(&conn->lock);
-	if (!conn->snd_geom.size)
-		return 0;
-	return max(smc_cursor_distance(conn->snd_geom, from, conn->tx_prep), 0);
-}
-
 /**
  * smc_conn_room() - get the free space of the send ring
  * @conn: the connection
@@ -870,7 +850,7 @@ static u32 conn_snd_distance(const struct smc_conn *conn, struct smc_cursor from
 u32 smc_conn_room(const struct smc_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
-	return smc_geom_space(conn->snd_geom) - conn_snd_distance(conn, conn->tx_fin);
+	return conn->ctl.snd_size - smc_cdc_unacked(&conn->ctl);
 }
 
 /**
@@ -883,7 +863,7 @@ u32 smc_conn_room(const struct smc_conn *conn)
 u32 smc_conn_unacked(struct smc_conn *conn)
 {
 	guard(spinlock_bh)(&conn->lock);
-	return conn_snd_distance(conn, conn->tx_fin);
+	return smc_cdc_unacked(&conn->ctl);
 }
 
 /**
@@ -896,7 +876,7 @@ u32 smc_conn_unacked(struct smc_conn *conn)
 u32 smc_conn_unsent(struct smc_conn *conn)
 {
 	guard(spinlock_bh)(&conn->lock);
-	return conn_snd_distance(conn, conn->tx_sent);
+	return smc_cdc_unsent(&conn->ctl);
 }
 
 /**
@@ -910,7 +890,7 @@ u32 smc_conn_unsent(struct smc_conn *conn)
 bool smc_conn_is_drained(struct smc_conn *conn)
 {
 	guard(spinlock_bh)(&conn->lock);
-	return !conn_snd_distance(conn, conn->tx_fin);
+	return !smc_cdc_unacked(&conn->ctl);
 }
 
 /**
@@ -923,7 +903,7 @@ bool smc_conn_is_drained(struct smc_conn *conn)
 bool smc_conn_has_inflight(struct smc_conn *conn)
 {
 	guard(spinlock_bh)(&conn->lock);
-	return conn->ctl.tx_inflight;
+	return conn->ctl.tx_sent != conn->ctl.tx_fin;
 }
 
 /**
@@ -951,7 +931,7 @@ bool smc_conn_owes_final(struct smc_conn *conn)
 void smc_conn_mark_progress(struct smc_conn *conn)
 {
 	guard(spinlock_bh)(&conn->lock);
-	conn->tx_mark = conn->tx_fin;
+	conn->tx_mark = conn->ctl.tx_fin;
 }
 
 /**
@@ -964,7 +944,7 @@ void smc_conn_mark_progress(struct smc_conn *conn)
 bool smc_conn_has_progress(struct smc_conn *conn)
 {
 	guard(spinlock_bh)(&conn->lock);
-	return !smc_cursor_is_equal(conn->tx_mark, conn->tx_fin);
+	return conn->tx_mark != conn->ctl.tx_fin;
 }
 
 /**
@@ -983,7 +963,7 @@ bool smc_conn_check_eyecatcher(struct smc_conn *conn)
 
 	sock_owned_by_me(conn->sk);
 	/* The geometry is constant once data has arrived. */
-	if (conn->ctl.rx_geom.base != SMC_EYE_CATCHER_LEN)
+	if (conn->ctl.rx_edge.base != SMC_EYE_CATCHER_LEN)
 		return true;
 	rcu_read_lock();
 	link = rcu_dereference(conn->link);

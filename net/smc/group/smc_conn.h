@@ -109,7 +109,6 @@ struct smc_conn_rtt {
  * @peer_index: element there
  * @rmbe: our element, read by us, written by the peer; const until it is returned
  * @sndbuf: our send ring; same
- * @snd_geom: its geometry, base 0
  * @rcu: lookups by token, completions, and lookups by socket without its lock, run under RCU
  * @is_peer_done: argument of smc_conn_leave()
  * @pending: enum smc_pending, atomic bits; not in the socket, whose next connection they do not
@@ -118,21 +117,16 @@ struct smc_conn_rtt {
  * @lock: spinlock, bottom halves off
  * @link: the link our sends use; RCU, written under @lock; NULL when it, or the element at the
  *	  peer, is lost. Messages of the peer may come on any link of the group, FAIL-17
- * @ctl: cursors, flags, sequence numbers
+ * @ctl: positions, flags, sequence numbers
  * @rx_links: numbers of the links on which messages of the peer have come
  * @peer_token: the peer's token for its CDC messages
  * @peer_rkey: of the peer's element on @link
  * @peer_addr: of the peer's element on @link
  * @peer_size: bytes of the peer's element
- * @tx_prep: next free byte
- * @tx_sent: next byte to write to the peer
- * @tx_fin: everything before it has completed
- * @tx_mark: @tx_fin when the close timer was started
+ * @tx_mark: ctl.tx_fin when the close timer was started
  * @rx_stamp: arrival of the last data, if SO_TIMESTAMP or SO_TIMESTAMPING asks for it
  * @stamps: time stamps due for sent data, smc_errqueue.c; NULL at first
  * @stamp_base: byte of the stream from which SO_TIMESTAMPING counts
- * @tx_total: bytes taken from the application so far
- * @rx_total: bytes given to the application so far
  * @tx_pages: ranges of the stream whose bytes are in pages, smc_pages.c, in order; NULL if none
  * @tx_pages_last: the last one; valid with @tx_pages
  * @tx_jiffies: last time the application gave data; written under @lock
@@ -163,7 +157,6 @@ struct smc_conn {
 	u8 peer_index;
 	struct smc_buf_elem rmbe;
 	struct smc_buf_elem sndbuf;
-	struct smc_geom snd_geom;
 	struct rcu_head rcu;
 	struct timer_list hold_timer;
 	bool is_peer_done;
@@ -178,15 +171,10 @@ struct smc_conn {
 	u32 peer_rkey;
 	u64 peer_addr;
 	u32 peer_size;
-	struct smc_cursor tx_prep;
-	struct smc_cursor tx_sent;
-	struct smc_cursor tx_fin;
-	struct smc_cursor tx_mark;
+	u64 tx_mark;
 	ktime_t rx_stamp;
 	struct smc_stamps *stamps;
 	u64 stamp_base;
-	u64 tx_total;
-	u64 rx_total;
 	struct sk_buff *tx_pages;
 	struct sk_buff *tx_pages_last;
 	unsigned long tx_jiffies;
@@ -210,18 +198,11 @@ static inline struct smc_link *smc_conn_link(const struct smc_conn *conn)
 	return rcu_dereference_protected(conn->link, lockdep_is_held(&conn->lock));
 }
 
-/* The position in the stream of a cursor of the send ring. */
-static inline u64 smc_conn_tx_pos(const struct smc_conn *conn, struct smc_cursor curs)
-{
-	lockdep_assert_held(&conn->lock);
-	return conn->tx_total - smc_cursor_distance(conn->snd_geom, curs, conn->tx_prep);
-}
-
 /* Return true if there is an element, and its data was not dropped. */
 static inline bool smc_conn_may_read(const struct smc_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
-	return conn->ctl.rx_geom.size && !conn->is_purged;
+	return conn->ctl.rx_edge.size && !conn->is_purged;
 }
 
 struct smc_conn *smc_conn_alloc(struct sock *sk,

@@ -115,7 +115,7 @@ struct sk_buff *smc_pages_take(struct iov_iter *iter, u32 len, struct ubuf_info 
 
 /**
  * smc_pages_add() - append a range to the stream
- * @conn: the connection, its tx_total not advanced yet
+ * @conn: the connection, its tx_prep not advanced yet
  * @skb: from smc_pages_take(); consumed
  *
  * Context: Process context. Expects conn->lock held.
@@ -123,7 +123,7 @@ struct sk_buff *smc_pages_take(struct iov_iter *iter, u32 len, struct ubuf_info 
 void smc_pages_add(struct smc_conn *conn, struct sk_buff *skb)
 {
 	lockdep_assert_held(&conn->lock);
-	*pages_range(skb) = (struct pages_range){ .from = conn->tx_total };
+	*pages_range(skb) = (struct pages_range){ .from = conn->ctl.tx_prep };
 	if (conn->tx_pages)
 		conn->tx_pages_last->next = skb;
 	else
@@ -172,17 +172,16 @@ void smc_pages_piece(const struct smc_conn *conn, u64 pos, u32 len, struct smc_p
 /* What has completed is not needed, and its place in the ring may have other data. */
 static void pages_copy(struct smc_conn *conn, struct sk_buff *skb)
 {
-	u64 from = max(pages_range(skb)->from, smc_conn_tx_pos(conn, conn->tx_fin));
+	u64 from = max(pages_range(skb)->from, conn->ctl.tx_fin);
 	u32 at = from - pages_range(skb)->from;
 	struct smc_seg seg[SMC_RING_SEGS];
-	struct smc_cursor curs;
+	u32 size = conn->ctl.snd_size;
 	u32 i, nr;
 
 	pages_range(skb)->is_in_ring = true;
 	if (at >= skb->len)
 		return;
-	curs = smc_cursor_retreat(conn->snd_geom, conn->tx_prep, conn->tx_total - from);
-	nr = smc_ring_segs(conn->snd_geom, curs, skb->len - at, seg);
+	nr = smc_ring_segs(size, 0, from & (size - 1), skb->len - at, seg);
 	for (i = 0; i < nr; i++) {
 		/* reads fragments only, which cannot fail */
 		skb_copy_bits(skb, at, conn->sndbuf.cpu + seg[i].off, seg[i].len);
@@ -218,7 +217,7 @@ static struct sk_buff *pages_take_done(struct smc_conn *conn)
 	guard(spinlock_bh)(&conn->lock);
 	skb = conn->tx_pages;
 	is_over = !rcu_access_pointer(conn->link) && !conn->tx_inflight;
-	if (!skb || (!is_over && pages_end(skb) > smc_conn_tx_pos(conn, conn->tx_fin)))
+	if (!skb || (!is_over && pages_end(skb) > conn->ctl.tx_fin))
 		return NULL;
 	WRITE_ONCE(conn->tx_pages, skb->next);
 	skb_mark_not_on_list(skb);

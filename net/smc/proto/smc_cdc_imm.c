@@ -13,11 +13,12 @@
  */
 static bool imm_may_omit_cons(const struct smc_cdc_ctl *ctl)
 {
-	u32 read = smc_cursor_distance(ctl->rx_geom, ctl->rx_cons_sent, ctl->rx_cons);
+	u32 read = ctl->rx_cons - ctl->rx_cons_sent;
 
 	if (!read)
 		return true;
-	return read < ctl->rx_geom.size / 10 && !ctl->rx_unproved && !ctl->rx_is_update_due &&
+	return read < ctl->rx_edge.size / 10 && ctl->rx_cons_sent >= ctl->rx_proof &&
+	       !ctl->rx_is_update_due &&
 	       !(ctl->rx_prod_flags & (SMC_CDC_BLOCKED | SMC_CDC_UPDATE_REQ));
 }
 
@@ -34,8 +35,9 @@ static bool imm_may_omit_cons(const struct smc_cdc_ctl *ctl)
  */
 bool smc_cdc_may_use_imm(const struct smc_cdc_ctl *ctl, u32 len)
 {
-	return ctl->tx_imm_name && !ctl->tx_unproved && len && len <= SMC_IMM_STEP_MAX &&
-	       !ctl->tx_urg_left && smc_cdc_may_write(ctl) && imm_may_omit_cons(ctl);
+	return ctl->tx_imm_name && ctl->tx_cons >= ctl->tx_proof && len &&
+	       len <= SMC_IMM_STEP_MAX && !smc_cdc_has_urgent(ctl) && smc_cdc_may_write(ctl) &&
+	       imm_may_omit_cons(ctl);
 }
 
 /**
@@ -50,8 +52,7 @@ bool smc_cdc_may_use_imm(const struct smc_cdc_ctl *ctl, u32 len)
  */
 u32 smc_cdc_build_imm(struct smc_cdc_ctl *ctl, u32 len)
 {
-	ctl->tx_prod = smc_cursor_advance(ctl->tx_geom, ctl->tx_prod, len);
-	ctl->tx_inflight += len;
+	ctl->tx_sent += len;
 	ctl->tx_seq++;
 	ctl->tx_prod_flags = smc_cdc_window(ctl) ? 0 : SMC_CDC_BLOCKED;
 	return (u32)ctl->tx_imm_name << 16 | (u16)len;
@@ -76,16 +77,19 @@ u32 smc_cdc_apply_imm(struct smc_cdc_ctl *ctl, u8 link_num, u32 step)
 {
 	struct smc_cdc_msg msg = {
 		.seq = ctl->rx_seq + 1,
-		.cons = ctl->tx_cons,
+		.cons = smc_edge_cursor(&ctl->tx_edge, ctl->tx_cons),
 		.link_num = link_num,
 	};
+	u64 prod = ctl->rx_prod + step;
+	u64 used = prod - ctl->rx_cons_sent;
 
-	if (!link_num || link_num != ctl->rx_link_num)
+	if (!link_num || link_num != ctl->rx_link_num ||
+	    ctl->rx_conn_flags & SMC_CDC_FINAL || ctl->tx_conn_flags & SMC_CDC_ABORT)
 		return SMC_EV_STALE;
-	if (step > smc_geom_space(ctl->rx_geom))
+	if (used > smc_edge_space(&ctl->rx_edge))
 		return SMC_EV_INVALID;
-	msg.prod = smc_cursor_advance(ctl->rx_geom, ctl->rx_prod, step);
-	if (!smc_ring_window(ctl->rx_geom, msg.prod, ctl->rx_cons_sent))
+	msg.prod = smc_edge_cursor(&ctl->rx_edge, prod);
+	if (used == smc_edge_space(&ctl->rx_edge))
 		msg.prod_flags = SMC_CDC_BLOCKED;
 	return smc_cdc_apply(ctl, &msg);
 }

@@ -84,25 +84,22 @@ void smc_cdc_encode(const struct smc_cdc_msg *msg, u8 buf[SMC_CDC_LEN])
 /**
  * smc_cdc_ctl_init() - set up a control block with empty rings
  * @ctl: the control block
- * @rx_geom: geometry of our element
- * @tx_geom: geometry of the peer's element
+ * @base: start of data in both elements
+ * @rx_size: of our element
+ * @tx_size: of the peer's element
+ * @snd_size: of the send ring
  *
- * RFC 7609 4.3 and 4.7.1 (CUR-03, CUR-04, CDC-03, AMB-15). Sizes: up to SMC_GEOM_SIZE_MAX.
+ * RFC 7609 4.3 and 4.7.1 (CUR-03, CUR-04, CDC-03, AMB-15). Sizes: up to SMC_ELEM_SIZE_MAX.
  *
  * Context: Any context, before the first message can arrive.
  */
-void smc_cdc_ctl_init(struct smc_cdc_ctl *ctl, struct smc_geom rx_geom,
-		      struct smc_geom tx_geom)
+void smc_cdc_ctl_init(struct smc_cdc_ctl *ctl, u16 base, u32 rx_size, u32 tx_size, u32 snd_size)
 {
 	memset(ctl, 0, sizeof(*ctl));
-	ctl->rx_geom = rx_geom;
-	ctl->tx_geom = tx_geom;
-	ctl->rx_prod = smc_cursor_start(rx_geom);
-	ctl->rx_cons = ctl->rx_prod;
-	ctl->rx_cons_sent = ctl->rx_prod;
-	ctl->tx_prod = smc_cursor_start(tx_geom);
-	ctl->tx_cons = ctl->tx_prod;
-	ctl->tx_unproved = 1;
+	ctl->rx_edge = (struct smc_edge){ .size = rx_size, .base = base };
+	ctl->tx_edge = (struct smc_edge){ .size = tx_size, .base = base };
+	ctl->snd_size = snd_size;
+	ctl->tx_proof = 1;
 }
 
 /*
@@ -113,38 +110,36 @@ void smc_cdc_ctl_init(struct smc_cdc_ctl *ctl, struct smc_geom rx_geom,
 static int smc_cdc_prod_step(const struct smc_cdc_ctl *ctl,
 			     struct smc_cursor prod)
 {
-	struct smc_geom geom = ctl->rx_geom;
-	int step;
+	u32 space = smc_edge_space(&ctl->rx_edge);
+	u64 pos;
 
-	if (!smc_cursor_is_valid(geom, prod))
+	if (smc_edge_pos(&ctl->rx_edge, prod, &pos))
 		return -ERANGE;
-	step = smc_cursor_distance(geom, ctl->rx_prod, prod);
-	if (step >= 0) {
-		if (smc_cursor_distance(geom, ctl->rx_cons_sent, prod) < 0)
-			return -ERANGE;
-		return step;
-	}
+	if (pos - ctl->rx_prod <= space)
+		return pos - ctl->rx_cons_sent <= space ? pos - ctl->rx_prod : -ERANGE;
 	/*
 	 * After a failover a deployed peer restarts at its last completed send. A message without
 	 * data may carry that old cursor before the data is repeated (protocol.md).
 	 */
-	if (ctl->rx_is_replayed &&
-	    smc_cursor_distance(geom, prod, ctl->rx_prod) >= 0)
-		return 0;
-	return -ERANGE;
+	return ctl->rx_is_replayed && ctl->rx_prod - pos <= space ? 0 : -ERANGE;
 }
 
-/* Same for the consumer cursor: it never steps back and never passes tx_prod. */
+/* Same for the consumer cursor: it never steps back and never passes tx_sent. */
 static int smc_cdc_cons_step(const struct smc_cdc_ctl *ctl,
 			     struct smc_cursor cons)
 {
-	struct smc_geom geom = ctl->tx_geom;
+	u64 pos;
 
-	if (!smc_cursor_is_valid(geom, cons))
+	if (smc_edge_pos(&ctl->tx_edge, cons, &pos) ||
+	    pos - ctl->tx_cons > ctl->tx_sent - ctl->tx_cons)
 		return -ERANGE;
-	if (smc_cursor_distance(geom, cons, ctl->tx_prod) < 0)
-		return -ERANGE;
-	return smc_cursor_distance(geom, ctl->tx_cons, cons);
+	return pos - ctl->tx_cons;
+}
+
+/* Return: true if the message is of the present producer position, which it may have set. */
+static bool smc_cdc_is_at_prod(const struct smc_cdc_ctl *ctl, const struct smc_cdc_msg *msg)
+{
+	return smc_cursor_is_equal(smc_edge_cursor(&ctl->rx_edge, ctl->rx_prod), msg->prod);
 }
 
 /* Bit n of entry m: the transition from state m to state n is legal. */
@@ -171,10 +166,9 @@ static bool smc_cdc_urg_move(struct smc_cdc_ctl *ctl, enum smc_urg_state to)
 /* U: the byte just before the producer cursor is urgent (URG-05). A repeated mark is ignored. */
 static u32 smc_cdc_take_mark(struct smc_cdc_ctl *ctl)
 {
-	struct smc_cursor mark;
+	u64 mark = ctl->rx_prod - 1;
 
-	mark = smc_cursor_retreat(ctl->rx_geom, ctl->rx_prod, 1);
-	if (smc_urg_is_in_stream(ctl->rx_urg) && smc_cursor_is_equal(mark, ctl->rx_urg_mark))
+	if (smc_urg_is_in_stream(ctl->rx_urg) && mark == ctl->rx_urg_mark)
 		return 0;
 	ctl->rx_urg_mark = mark;
 	smc_cdc_urg_move(ctl, SMC_URG_IN_STREAM);
@@ -192,7 +186,7 @@ static u32 smc_cdc_take_urgent(struct smc_cdc_ctl *ctl,
 	bool is_pending = smc_cdc_urg_is_pending(msg->prod_flags);
 	/* An outdated cursor would set the mark at a wrong position. */
 	bool has_mark = msg->prod_flags & SMC_CDC_URG_PRESENT &&
-			smc_cursor_is_equal(ctl->rx_prod, msg->prod);
+			smc_cdc_is_at_prod(ctl, msg);
 	bool is_read = has_mark && smc_cdc_readable(ctl) == 0;
 	u32 events = 0;
 
@@ -213,10 +207,10 @@ static u32 smc_cdc_take_prod(struct smc_cdc_ctl *ctl,
 	u32 events = 0;
 
 	if (step) {
-		ctl->rx_prod = msg->prod;
+		ctl->rx_prod += step;
 		events |= SMC_EV_DATA;
 	}
-	if (smc_cursor_is_equal(ctl->rx_prod, msg->prod))
+	if (ctl->rx_is_replayed && smc_cdc_is_at_prod(ctl, msg))
 		ctl->rx_is_replayed = false;
 	if (msg->prod_flags & SMC_CDC_BLOCKED)
 		events |= SMC_EV_BLOCKED;
@@ -229,19 +223,12 @@ static u32 smc_cdc_take_prod(struct smc_cdc_ctl *ctl,
 	return events;
 }
 
-static u32 smc_cdc_take_cons(struct smc_cdc_ctl *ctl, struct smc_cursor cons,
-			     u32 step)
+static u32 smc_cdc_take_cons(struct smc_cdc_ctl *ctl, u32 step)
 {
 	if (!step)
 		return 0;
-	ctl->tx_cons = cons;
-	ctl->tx_unproved -= min(step, ctl->tx_unproved);
-	/*
-	 * Nothing is written behind a mark before it is acknowledged. So a cursor that covers all
-	 * data acknowledges the mark (URG-07).
-	 */
-	if (smc_cursor_is_equal(cons, ctl->tx_prod))
-		ctl->tx_urg_hold = false;
+	ctl->tx_cons += step;
+	smc_edge_move(&ctl->tx_edge, ctl->tx_cons);
 	return SMC_EV_SPACE;
 }
 
@@ -323,19 +310,14 @@ static u32 smc_cdc_validate(struct smc_cdc_ctl *ctl, u16 seq)
 static void smc_cdc_note_link(struct smc_cdc_ctl *ctl, u8 link_num)
 {
 	ctl->rx_link_num = link_num;
-	ctl->rx_unproved = smc_cursor_distance(ctl->rx_geom, ctl->rx_cons_sent, ctl->rx_prod) + 1;
+	ctl->rx_proof = ctl->rx_prod + 1;
 }
 
 /* The next CDC reports what was read. */
 static void smc_cdc_report_cons(struct smc_cdc_ctl *ctl)
 {
-	u32 read;
-
-	if (ctl->rx_unproved) {
-		read = smc_cursor_distance(ctl->rx_geom, ctl->rx_cons_sent, ctl->rx_cons);
-		ctl->rx_unproved -= min(read, ctl->rx_unproved);
-	}
 	ctl->rx_cons_sent = ctl->rx_cons;
+	smc_edge_move(&ctl->rx_edge, ctl->rx_cons_sent);
 	ctl->rx_is_update_due = false;
 }
 
@@ -360,7 +342,7 @@ static u32 smc_cdc_take(struct smc_cdc_ctl *ctl, const struct smc_cdc_msg *msg)
 	if (prod_step && ctl->rx_conn_flags & SMC_CDC_DONE)
 		return SMC_EV_INVALID;
 	ctl->rx_seq = msg->seq;
-	events = smc_cdc_take_cons(ctl, msg->cons, cons_step);
+	events = smc_cdc_take_cons(ctl, cons_step);
 	events |= smc_cdc_take_prod(ctl, msg, prod_step);
 	events |= smc_cdc_take_conn_flags(ctl, msg->conn_flags);
 	if (msg->link_num != ctl->rx_link_num)
@@ -471,7 +453,7 @@ u32 smc_cdc_apply_moved(struct smc_cdc_ctl *ctl, const struct smc_cdc_msg *msg)
 	if (!(msg->prod_flags & SMC_CDC_FAILOVER) &&
 	    !((msg->conn_flags | ctl->rx_conn_flags) & SMC_CDC_ABORT) &&
 	    smc_cdc_seq_is_newer(last, ctl->rx_seq) &&
-	    !smc_cursor_is_equal(msg->prod, ctl->rx_prod) &&
+	    !smc_cdc_is_at_prod(ctl, msg) &&
 	    smc_cdc_validate(ctl, last) & SMC_EV_LOST)
 		return SMC_EV_LOST;
 	return smc_cdc_apply(ctl, msg);
@@ -493,20 +475,6 @@ u32 smc_cdc_give_up(struct smc_cdc_ctl *ctl)
 }
 
 /**
- * smc_cdc_readable() - count the unread bytes in our element
- * @ctl: the control block
- *
- * Context: The connection's lock is held, unless @ctl is the caller's copy.
- * Return: bytes, from rx_cons on. RFC 7609 A.4 (CUR-08, CUR-09, BLK-03).
- */
-u32 smc_cdc_readable(const struct smc_cdc_ctl *ctl)
-{
-	int len = smc_cursor_distance(ctl->rx_geom, ctl->rx_cons, ctl->rx_prod);
-
-	return max(len, 0);
-}
-
-/**
  * smc_cdc_consume() - advance the consumer cursor after a read
  * @ctl: the control block
  * @n: bytes read
@@ -519,12 +487,12 @@ u32 smc_cdc_readable(const struct smc_cdc_ctl *ctl)
  */
 int smc_cdc_consume(struct smc_cdc_ctl *ctl, u32 n)
 {
-	int mark = smc_cdc_urg_distance(ctl);
+	s64 mark = smc_cdc_urg_distance(ctl);
 	bool is_mark_passed = mark >= 0 && n > mark;
 
 	if (n > smc_cdc_readable(ctl))
 		return -ERANGE;
-	ctl->rx_cons = smc_cursor_advance(ctl->rx_geom, ctl->rx_cons, n);
+	ctl->rx_cons += n;
 	if (is_mark_passed || (n && smc_urg_is_out_of_line(ctl->rx_urg)))
 		smc_cdc_urg_pass(ctl);
 	ctl->rx_is_update_due |= is_mark_passed;
@@ -532,12 +500,11 @@ int smc_cdc_consume(struct smc_cdc_ctl *ctl, u32 n)
 }
 
 /* Bytes before the urgent byte, 0 if it is next (SIOCATMARK); -ENODATA without an unread mark. */
-int smc_cdc_urg_distance(const struct smc_cdc_ctl *ctl)
+s64 smc_cdc_urg_distance(const struct smc_cdc_ctl *ctl)
 {
 	if (!smc_urg_is_in_stream(ctl->rx_urg))
 		return -ENODATA;
-	return smc_cursor_distance(ctl->rx_geom, ctl->rx_cons,
-				   ctl->rx_urg_mark);
+	return ctl->rx_urg_mark - ctl->rx_cons;
 }
 
 /**
@@ -552,7 +519,7 @@ bool smc_cdc_is_at_mark(const struct smc_cdc_ctl *ctl, u32 seen)
 {
 	if (smc_urg_is_out_of_line(ctl->rx_urg) && !seen)
 		return true;
-	return smc_cdc_urg_distance(ctl) == (int)seen;
+	return smc_cdc_urg_distance(ctl) == seen;
 }
 
 /**
@@ -569,11 +536,11 @@ bool smc_cdc_is_at_mark(const struct smc_cdc_ctl *ctl, u32 seen)
 u32 smc_cdc_read_limit(const struct smc_cdc_ctl *ctl, u32 seen)
 {
 	u32 readable = smc_cdc_readable(ctl);
-	int mark = smc_cdc_urg_distance(ctl);
+	s64 mark = smc_cdc_urg_distance(ctl);
 
 	if (seen >= readable)
 		return 0;
-	return mark > (int)seen ? mark - seen : readable - seen;
+	return mark > seen ? mark - seen : readable - seen;
 }
 
 /**
@@ -608,7 +575,7 @@ bool smc_cdc_urg_take_out(struct smc_cdc_ctl *ctl)
 {
 	if (smc_cdc_urg_distance(ctl) != 0)
 		return false;
-	ctl->rx_cons = smc_cursor_advance(ctl->rx_geom, ctl->rx_cons, 1);
+	ctl->rx_cons++;
 	ctl->rx_is_update_due = true;
 	return smc_cdc_urg_move(ctl, smc_urg_is_unread(ctl->rx_urg) ?
 				     SMC_URG_OUT_OF_LINE_UNREAD : SMC_URG_OUT_OF_LINE);
@@ -646,65 +613,50 @@ int smc_cdc_urg_read(struct smc_cdc_ctl *ctl, bool is_peek)
 	return ctl->rx_urg_byte;
 }
 
-/**
- * smc_cdc_window() - compute the free space in the peer's element
- * @ctl: the control block
- *
- * Context: As smc_cdc_readable().
- * Return: bytes. RFC 7609 Section 4.5.1 (WIN-01).
- */
-u32 smc_cdc_window(const struct smc_cdc_ctl *ctl)
-{
-	return smc_ring_window(ctl->tx_geom, ctl->tx_prod, ctl->tx_cons);
-}
-
 /*
  * False while an urgent byte is unacknowledged (URG-07), after our D, C or A (CDC-14, ABRT-12), and
  * after the peer's C or A. The window is another limit.
  */
 bool smc_cdc_may_write(const struct smc_cdc_ctl *ctl)
 {
-	return !ctl->tx_urg_hold && !ctl->tx_conn_flags &&
+	return ctl->tx_cons >= ctl->tx_urg_sent && !ctl->tx_conn_flags &&
 	       !(ctl->rx_conn_flags & SMC_CDC_FINAL);
 }
 
 /*
- * How many of @unsent bytes the next CDC may announce, without regard to the window. A write ends
- * behind an urgent byte: U marks the producer cursor's position (URG-02, URG-16).
+ * How many bytes the next CDC may announce, without regard to the window. A write ends behind an
+ * urgent byte: U marks the producer cursor's position (URG-02, URG-16).
  */
-static u32 smc_cdc_write_limit(const struct smc_cdc_ctl *ctl, u32 unsent)
+static u32 smc_cdc_write_limit(const struct smc_cdc_ctl *ctl)
 {
-	u32 limit = ctl->tx_urg_left;
+	u64 end = ctl->tx_prep;
 
 	if (!smc_cdc_may_write(ctl))
 		return 0;
-	if (!limit)
-		return unsent;
-	/* An open mark may still move: hold its byte back. */
-	if (ctl->tx_urg_is_open && !ctl->tx_urg_last)
-		limit--;
-	return min(unsent, limit);
+	if (smc_cdc_has_urgent(ctl)) {
+		end = min(end, ctl->tx_urg);
+		/* An open mark may still move: hold its byte back. */
+		if (ctl->tx_urg_is_open && ctl->tx_urg_last <= ctl->tx_urg)
+			end = min(end, ctl->tx_urg - 1);
+	}
+	return end - ctl->tx_sent;
 }
 
 /**
- * smc_cdc_plan() - plan the next message with data, at most smc_ring_message()
+ * smc_cdc_plan() - plan the next message with data
  * @ctl: the control block
- * @src: geometry of the send ring
- * @sent: first byte of it not yet written
- * @prep: end of the application's data in it
+ * @most: limit of its bytes, usually smc_cdc_message()
  * @x: receives the plan; x->len 0 if nothing can be written now
+ *
+ * The end of the data, the window and urgent bytes bound it, too. TX-06, BLK-01.
  *
  * Context: The connection's lock is held until the plan was posted with smc_cdc_build().
  */
-void smc_cdc_plan(const struct smc_cdc_ctl *ctl, struct smc_geom src,
-		  struct smc_cursor sent, struct smc_cursor prep,
-		  struct smc_xfer *x)
+void smc_cdc_plan(const struct smc_cdc_ctl *ctl, u32 most, struct smc_xfer *x)
 {
-	int unsent = smc_cursor_distance(src, sent, prep);
-	u32 limit = min(smc_cdc_write_limit(ctl, max(unsent, 0)),
-			smc_ring_message(src, ctl->tx_geom));
+	u32 len = min3(smc_cdc_write_limit(ctl), smc_cdc_window(ctl), most);
 
-	smc_ring_plan(src, sent, prep, ctl->tx_geom, ctl->tx_prod, ctl->tx_cons, limit, x);
+	smc_ring_plan(ctl->snd_size, &ctl->tx_edge, ctl->tx_sent, len, x);
 }
 
 /* After C or A the connection sends nothing (CDC-14). */
@@ -715,25 +667,19 @@ static bool smc_cdc_is_final(const struct smc_cdc_ctl *ctl)
 
 static bool smc_cdc_is_update_due(const struct smc_cdc_ctl *ctl)
 {
-	struct smc_ring_update u = {
-		.geom = ctl->rx_geom,
-		.prod = ctl->rx_prod,
-		.cons = ctl->rx_cons,
-		.cons_sent = ctl->rx_cons_sent,
-		.is_awaited = ctl->rx_is_update_due ||
-			      (ctl->rx_prod_flags & (SMC_CDC_BLOCKED | SMC_CDC_UPDATE_REQ)),
-	};
+	bool is_awaited = ctl->rx_is_update_due ||
+			  ctl->rx_prod_flags & (SMC_CDC_BLOCKED | SMC_CDC_UPDATE_REQ);
+	u32 window = smc_edge_space(&ctl->rx_edge) - (u32)(ctl->rx_prod - ctl->rx_cons_sent);
 
 	/* A peer that has closed or aborted writes no more. */
-	if (ctl->rx_conn_flags & SMC_CDC_FINAL)
-		return false;
-	return smc_ring_is_update_due(&u);
+	return !(ctl->rx_conn_flags & SMC_CDC_FINAL) &&
+	       smc_ring_is_update_due(&ctl->rx_edge, window, ctl->rx_cons - ctl->rx_cons_sent,
+				      is_awaited);
 }
 
 /**
  * smc_cdc_is_needed() - check whether a CDC without data must be sent
  * @ctl: the control block
- * @unsent: bytes in the send ring not yet written
  *
  * Reasons, RFC 7609 Sections 4.5.1, 4.7.6 and A.4: D, C or A was not sent yet; a window update is
  * due (WIN-02, WIN-08, WIN-09, URG-06); we are blocked and B was not sent (BLK-06); urgent data
@@ -742,7 +688,7 @@ static bool smc_cdc_is_update_due(const struct smc_cdc_ctl *ctl)
  * Context: The connection's lock is held. Plan first: a CDC with data covers all this.
  * Return: true if smc_cdc_build() without a transfer should be posted.
  */
-bool smc_cdc_is_needed(const struct smc_cdc_ctl *ctl, u32 unsent)
+bool smc_cdc_is_needed(const struct smc_cdc_ctl *ctl)
 {
 	u8 unsent_flags = ~ctl->tx_prod_flags;
 
@@ -754,46 +700,45 @@ bool smc_cdc_is_needed(const struct smc_cdc_ctl *ctl, u32 unsent)
 		return true;
 	if (smc_cdc_is_update_due(ctl))
 		return true;
-	if (!unsent || (ctl->rx_conn_flags & SMC_CDC_FINAL))
+	if (!smc_cdc_unsent(ctl) || (ctl->rx_conn_flags & SMC_CDC_FINAL))
 		return false;
 	if (!smc_cdc_window(ctl) && (unsent_flags & SMC_CDC_BLOCKED))
 		return true;
-	return ctl->tx_urg_left && (unsent_flags & SMC_CDC_URG_PENDING) &&
-	       (!smc_cdc_window(ctl) || !smc_cdc_write_limit(ctl, unsent));
+	return smc_cdc_has_urgent(ctl) && (unsent_flags & SMC_CDC_URG_PENDING) &&
+	       (!smc_cdc_window(ctl) || !smc_cdc_write_limit(ctl));
 }
 
 /*
- * The last of @unsent bytes is urgent. A new mark waits until the previous one is written (AMB-52).
+ * The last byte of the data is urgent. A new mark waits until the previous one is written (AMB-52).
  * Of several waiting marks the last counts, as with TCP's urgent pointer. RFC 7609 4.7.5; URG-01,
  * URG-08.
  */
-void smc_cdc_mark_urgent(struct smc_cdc_ctl *ctl, u32 unsent)
+void smc_cdc_mark_urgent(struct smc_cdc_ctl *ctl)
 {
 	ctl->tx_urg_is_open = false;
-	if (ctl->tx_urg_left)
-		ctl->tx_urg_last = unsent;
+	if (smc_cdc_has_urgent(ctl))
+		ctl->tx_urg_last = ctl->tx_prep;
 	else
-		ctl->tx_urg_left = unsent;
+		ctl->tx_urg = ctl->tx_prep;
 }
 
 /**
  * smc_cdc_open_urgent() - mark urgent data that is not complete yet
  * @ctl: the control block
- * @unsent: as for smc_cdc_mark_urgent()
  *
  * For a send() that does not fit the ring: P is sent at once (URG-01). The mark moves with each
  * piece and is held back until smc_cdc_end_urgent(). U comes with the last piece (URG-16).
  *
  * Context: As smc_cdc_mark_urgent().
  */
-void smc_cdc_open_urgent(struct smc_cdc_ctl *ctl, u32 unsent)
+void smc_cdc_open_urgent(struct smc_cdc_ctl *ctl)
 {
 	if (!ctl->tx_urg_is_open)
-		smc_cdc_mark_urgent(ctl, unsent);
-	else if (ctl->tx_urg_last)
-		ctl->tx_urg_last = unsent;
+		smc_cdc_mark_urgent(ctl);
+	else if (ctl->tx_urg_last > ctl->tx_urg)
+		ctl->tx_urg_last = ctl->tx_prep;
 	else
-		ctl->tx_urg_left = unsent;
+		ctl->tx_urg = ctl->tx_prep;
 	ctl->tx_urg_is_open = true;
 }
 
@@ -823,19 +768,13 @@ void smc_cdc_set_conn_flags(struct smc_cdc_ctl *ctl, u8 conn_flags)
 		ctl->tx_conn_flags |= conn_flags;
 }
 
-/* Account @n written bytes to the marks. Return true if the next CDC covers one. */
-static bool smc_cdc_pass_urgent(struct smc_cdc_ctl *ctl, u32 n)
+/* @len bytes were written, up to an urgent one at most. Return true if the next CDC covers one. */
+static bool smc_cdc_pass_urgent(struct smc_cdc_ctl *ctl, u32 len)
 {
-	if (!ctl->tx_urg_left || !n)
+	if (!len || ctl->tx_urg != ctl->tx_sent)
 		return false;
-	if (ctl->tx_urg_last)
-		ctl->tx_urg_last -= n;
-	ctl->tx_urg_left -= n;
-	if (ctl->tx_urg_left)
-		return false;
-	ctl->tx_urg_left = ctl->tx_urg_last;
-	ctl->tx_urg_last = 0;
-	ctl->tx_urg_hold = true;
+	ctl->tx_urg_sent = ctl->tx_sent;
+	ctl->tx_urg = max(ctl->tx_urg, ctl->tx_urg_last);
 	return true;
 }
 
@@ -850,7 +789,7 @@ static u8 smc_cdc_prod_flags(const struct smc_cdc_ctl *ctl, bool is_urgent)
 
 	if (!smc_cdc_window(ctl))
 		flags |= SMC_CDC_BLOCKED;
-	if (ctl->tx_urg_left || is_urgent)
+	if (smc_cdc_has_urgent(ctl) || is_urgent)
 		flags |= SMC_CDC_URG_PENDING;
 	if (is_urgent)
 		flags |= SMC_CDC_URG_PRESENT;
@@ -874,15 +813,14 @@ static u8 smc_cdc_prod_flags(const struct smc_cdc_ctl *ctl, bool is_urgent)
 int smc_cdc_build(struct smc_cdc_ctl *ctl, const struct smc_xfer *x,
 		  struct smc_cdc_msg *msg)
 {
-	bool is_urgent = ctl->tx_is_replaying && ctl->tx_urg_hold;
+	bool is_urgent = ctl->tx_is_replaying && ctl->tx_cons < ctl->tx_urg_sent;
 	u32 len = x ? x->len : 0;
 
 	if (smc_cdc_is_final(ctl) && !ctl->tx_is_replaying)
 		return -EPIPE;
-	if (len > smc_cdc_window(ctl) || len > smc_cdc_write_limit(ctl, len))
+	if (len > smc_cdc_window(ctl) || len > smc_cdc_write_limit(ctl))
 		return -ERANGE;
-	ctl->tx_prod = smc_cursor_advance(ctl->tx_geom, ctl->tx_prod, len);
-	ctl->tx_inflight += len;
+	ctl->tx_sent += len;
 	if (smc_cdc_pass_urgent(ctl, len))
 		is_urgent = true;
 	ctl->tx_seq++;
@@ -894,15 +832,15 @@ int smc_cdc_build(struct smc_cdc_ctl *ctl, const struct smc_xfer *x,
 	ctl->tx_is_replaying = false;
 
 	msg->seq = ctl->tx_seq;
-	msg->prod = ctl->tx_prod;
-	msg->cons = ctl->rx_cons;
+	msg->prod = smc_edge_cursor(&ctl->tx_edge, ctl->tx_sent);
+	msg->cons = smc_edge_cursor(&ctl->rx_edge, ctl->rx_cons_sent);
 	msg->prod_flags = ctl->tx_prod_flags;
 	msg->conn_flags = ctl->tx_conn_sent;
 	return 0;
 }
 
 /**
- * smc_cdc_done() - update SS and the bytes in flight after a successful completion
+ * smc_cdc_done() - update SS and the completed position after a successful completion
  * @ctl: the control block
  * @seq: sequence number of the CDC, not a validation
  * @len: bytes it announced; after smc_cdc_replay(), the bytes that were repeated
@@ -915,7 +853,7 @@ void smc_cdc_done(struct smc_cdc_ctl *ctl, u16 seq, u32 len)
 	if (!smc_cdc_seq_is_newer(seq, ctl->tx_seq_done))
 		return;
 	ctl->tx_seq_done = seq;
-	ctl->tx_inflight -= min(len, ctl->tx_inflight);
+	WRITE_ONCE(ctl->tx_fin, ctl->tx_fin + len);
 }
 
 /* C or A is known to have reached the peer. */
@@ -952,7 +890,7 @@ int smc_cdc_build_validation(struct smc_cdc_ctl *ctl, struct smc_cdc_msg *msg)
 {
 	if (smc_cdc_is_final_done(ctl))
 		return -EPIPE;
-	ctl->tx_unproved = smc_geom_space(ctl->tx_geom) - smc_cdc_window(ctl) + 1;
+	ctl->tx_proof = ctl->tx_sent + 1;
 	msg->seq = ctl->tx_seq_done;
 	msg->prod = (struct smc_cursor){ 0 };
 	msg->cons = (struct smc_cursor){ 0 };
@@ -991,8 +929,6 @@ bool smc_cdc_is_far_ahead(const struct smc_cdc_ctl *ctl)
 /**
  * smc_cdc_replay() - plan to repeat the writes that may not have arrived
  * @ctl: the control block
- * @src: geometry of the send ring
- * @sent: first byte of it not yet written
  * @x: receives the plan
  *
  * RFC 7609 Section 4.6.2, option 2 (FAIL-12, FAIL-14). All data between the last successful
@@ -1004,19 +940,15 @@ bool smc_cdc_is_far_ahead(const struct smc_cdc_ctl *ctl)
  * Context: The connection's lock is held until that CDC was posted. The old link is drained.
  * Return: bytes that the plan writes; passed to smc_cdc_done() when that CDC completes.
  */
-u32 smc_cdc_replay(struct smc_cdc_ctl *ctl, struct smc_geom src,
-		   struct smc_cursor sent, struct smc_xfer *x)
+u32 smc_cdc_replay(struct smc_cdc_ctl *ctl, struct smc_xfer *x)
 {
-	struct smc_geom dst = ctl->tx_geom;
-	u32 unread = smc_geom_space(dst) - smc_cdc_window(ctl);
-	u32 len = min(ctl->tx_inflight, unread);
+	u32 len = ctl->tx_sent - max(ctl->tx_fin, ctl->tx_cons);
 
 	if (ctl->tx_conn_flags & SMC_CDC_ABORT || ctl->rx_conn_flags & SMC_CDC_FINAL)
 		len = 0;
-	smc_ring_plan(src, smc_cursor_retreat(src, sent, len), sent, dst,
-		      smc_cursor_retreat(dst, ctl->tx_prod, len), ctl->tx_cons,
-		      len, x);
-	ctl->tx_inflight = len;
+	/* What is not written again has arrived: the peer has consumed it. */
+	ctl->tx_fin = ctl->tx_sent - len;
+	smc_ring_plan(ctl->snd_size, &ctl->tx_edge, ctl->tx_fin, len, x);
 	ctl->tx_is_replaying = !smc_cdc_is_final_done(ctl);
 	return len;
 }

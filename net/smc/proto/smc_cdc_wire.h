@@ -3,12 +3,13 @@
  * Connection data control: the CDC message and a connection's control block.
  *
  * "rx" is the direction from the peer: rx_prod is where the peer writes next into our element,
- * rx_cons where we read next. "tx" is the direction to the peer: tx_prod is where we write next
- * into the peer's element, tx_cons where the peer reads next, as last received.
+ * rx_cons where we read next. "tx" is the direction to the peer: tx_prep is the end of the data in
+ * our send ring, tx_sent where we write next into the peer's element, tx_fin where the data in
+ * flight begins, and tx_cons where the peer reads next, as last received.
  *
- * Free space and readable bytes always follow from two cursors. Bytes in flight are counted: the
- * reader's cursor may overtake completions, so more than one ring may be in flight. The caller
- * owns the send ring's cursors, passes their difference as "unsent", and sets the token.
+ * All are positions: free space, readable, unsent bytes and bytes in flight follow from two of them
+ * each. The reader may overtake completions, so more than one ring may be in flight. Received
+ * cursors become positions here, where an impossible one is found.
  *
  * Locks: the connection's lock protects a control block. The caller posts what smc_cdc_build()
  * returned under the same hold, so CDC order equals queue order.
@@ -104,18 +105,19 @@ static inline bool smc_cdc_urg_is_pending(u8 prod_flags)
 }
 
 struct smc_cdc_ctl {
-	struct smc_geom		rx_geom;	/* our element */
-	struct smc_geom		tx_geom;	/* the peer's element */
+	struct smc_edge		rx_edge;	/* our element, read up to rx_cons_sent */
+	struct smc_edge		tx_edge;	/* the peer's element, read up to tx_cons */
+	u32			snd_size;	/* of the send ring, a power of two; 0: there is none */
 
-	/* Receive direction */
-	struct smc_cursor	rx_prod;
-	struct smc_cursor	rx_cons;
-	struct smc_cursor	rx_cons_sent;	/* as last sent to the peer */
-	struct smc_cursor	rx_urg_mark;	/* the urgent byte itself */
+	/* Receive direction: positions */
+	u64			rx_prod;
+	u64			rx_cons;
+	u64			rx_cons_sent;	/* as last sent to the peer */
+	u64			rx_urg_mark;	/* the urgent byte itself */
+	/* once rx_cons_sent is there, the peer knows that a CDC of its link was applied */
+	u64			rx_proof;
 	u16			rx_seq;		/* SR: last one processed */
 	u8			rx_link_num;	/* link of the last one processed, or 0 */
-	/* bytes to be reported as read before the peer knows that a CDC of its link was applied */
-	u32			rx_unproved;
 	u8			rx_prod_flags;	/* of the last one processed */
 	u8			rx_conn_flags;	/* D, C, A: all received so far */
 	enum smc_urg_state	rx_urg;		/* changed by smc_cdc_urg_move() */
@@ -127,40 +129,76 @@ struct smc_cdc_ctl {
 	u8			rx_nr_waits;	/* entries of rx_wait */
 	struct smc_cdc_wait	rx_wait[SMC_CDC_WAITS_MAX];
 
-	/* Send direction */
-	struct smc_cursor	tx_prod;
-	struct smc_cursor	tx_cons;
-	u32			tx_inflight;	/* bytes written, not completed */
-	u32			tx_urg_left;	/* unsent bytes up to the next mark, or 0 */
-	u32			tx_urg_last;	/* same for the last mark, or 0 */
+	/* Send direction: positions */
+	u64			tx_prep;
+	u64			tx_sent;
+	u64			tx_fin;
+	u64			tx_cons;
+	u64			tx_urg;		/* behind the next urgent byte; sent: there is none */
+	u64			tx_urg_last;	/* same of the last one, if behind tx_urg */
+	u64			tx_urg_sent;	/* behind a sent one: limit until tx_cons is there */
+	/* once tx_cons is there, it is known that a CDC of the link in use was applied */
+	u64			tx_proof;
 	u16			tx_seq;		/* last one used */
 	u16			tx_seq_done;	/* SS: last successful completion */
 	u16			tx_seq_final;	/* number of the CDC with C or A */
 	u16			tx_imm_name;	/* of the connection in immediate data, or 0 */
-	/* bytes to be consumed before it is known that a CDC of the link in use was applied */
-	u32			tx_unproved;
 	u8			tx_prod_flags;	/* as last sent */
 	u8			tx_conn_flags;	/* D, C, A for the next CDC */
 	u8			tx_conn_sent;	/* as last sent */
-	bool			tx_urg_hold;	/* a sent mark is not acknowledged */
 	bool			tx_urg_is_open;	/* the last mark may still move */
 	bool			tx_is_replaying; /* the next CDC is a replay */
 };
+
+/* Unread bytes in our element, from rx_cons on. RFC 7609 A.4 (CUR-08, CUR-09, BLK-03). */
+static inline u32 smc_cdc_readable(const struct smc_cdc_ctl *ctl)
+{
+	return ctl->rx_prod - ctl->rx_cons;
+}
+
+/* Free space in the peer's element. RFC 7609 Section 4.5.1 (WIN-01, CUR-07, CUR-08, CUR-10). */
+static inline u32 smc_cdc_window(const struct smc_cdc_ctl *ctl)
+{
+	return smc_edge_space(&ctl->tx_edge) - (u32)(ctl->tx_sent - ctl->tx_cons);
+}
+
+/* Bytes in the send ring that were not written yet */
+static inline u32 smc_cdc_unsent(const struct smc_cdc_ctl *ctl)
+{
+	return ctl->tx_prep - ctl->tx_sent;
+}
+
+/* Bytes in the send ring that the peer may not have */
+static inline u32 smc_cdc_unacked(const struct smc_cdc_ctl *ctl)
+{
+	return ctl->tx_prep - ctl->tx_fin;
+}
+
+/* Return: true if an urgent byte is to be sent. */
+static inline bool smc_cdc_has_urgent(const struct smc_cdc_ctl *ctl)
+{
+	return ctl->tx_urg > ctl->tx_sent;
+}
+
+/* The most that one message with data announces */
+static inline u32 smc_cdc_message(const struct smc_cdc_ctl *ctl)
+{
+	return smc_ring_message(ctl->snd_size, smc_edge_space(&ctl->tx_edge));
+}
 
 int smc_cdc_decode(const void *buf, size_t len, struct smc_cdc_msg *msg);
 void smc_cdc_encode(const struct smc_cdc_msg *msg, u8 buf[SMC_CDC_LEN]);
 
 /* Receive */
-void smc_cdc_ctl_init(struct smc_cdc_ctl *ctl, struct smc_geom rx_geom,
-		      struct smc_geom tx_geom);
+void smc_cdc_ctl_init(struct smc_cdc_ctl *ctl, u16 base, u32 rx_size, u32 tx_size,
+		      u32 snd_size);
 u32 smc_cdc_apply(struct smc_cdc_ctl *ctl, const struct smc_cdc_msg *msg);
 u32 smc_cdc_apply_moved(struct smc_cdc_ctl *ctl, const struct smc_cdc_msg *msg);
 u32 smc_cdc_give_up(struct smc_cdc_ctl *ctl);
-u32 smc_cdc_readable(const struct smc_cdc_ctl *ctl);
 int smc_cdc_consume(struct smc_cdc_ctl *ctl, u32 n);
 
 /* Received urgent byte */
-int smc_cdc_urg_distance(const struct smc_cdc_ctl *ctl);
+s64 smc_cdc_urg_distance(const struct smc_cdc_ctl *ctl);
 bool smc_cdc_is_at_mark(const struct smc_cdc_ctl *ctl, u32 seen);
 u32 smc_cdc_read_limit(const struct smc_cdc_ctl *ctl, u32 seen);
 void smc_cdc_urg_store(struct smc_cdc_ctl *ctl, u8 byte, bool is_inline);
@@ -169,14 +207,11 @@ void smc_cdc_urg_pass(struct smc_cdc_ctl *ctl);
 int smc_cdc_urg_read(struct smc_cdc_ctl *ctl, bool is_peek);
 
 /* Send */
-u32 smc_cdc_window(const struct smc_cdc_ctl *ctl);
 bool smc_cdc_may_write(const struct smc_cdc_ctl *ctl);
-void smc_cdc_plan(const struct smc_cdc_ctl *ctl, struct smc_geom src,
-		  struct smc_cursor sent, struct smc_cursor prep,
-		  struct smc_xfer *x);
-bool smc_cdc_is_needed(const struct smc_cdc_ctl *ctl, u32 unsent);
-void smc_cdc_mark_urgent(struct smc_cdc_ctl *ctl, u32 unsent);
-void smc_cdc_open_urgent(struct smc_cdc_ctl *ctl, u32 unsent);
+void smc_cdc_plan(const struct smc_cdc_ctl *ctl, u32 most, struct smc_xfer *x);
+bool smc_cdc_is_needed(const struct smc_cdc_ctl *ctl);
+void smc_cdc_mark_urgent(struct smc_cdc_ctl *ctl);
+void smc_cdc_open_urgent(struct smc_cdc_ctl *ctl);
 void smc_cdc_end_urgent(struct smc_cdc_ctl *ctl);
 void smc_cdc_set_conn_flags(struct smc_cdc_ctl *ctl, u8 conn_flags);
 int smc_cdc_build(struct smc_cdc_ctl *ctl, const struct smc_xfer *x,
@@ -188,7 +223,6 @@ int smc_cdc_build_validation(struct smc_cdc_ctl *ctl, struct smc_cdc_msg *msg);
 bool smc_cdc_is_final_due(const struct smc_cdc_ctl *ctl);
 bool smc_cdc_is_replay_due(const struct smc_cdc_ctl *ctl);
 bool smc_cdc_is_far_ahead(const struct smc_cdc_ctl *ctl);
-u32 smc_cdc_replay(struct smc_cdc_ctl *ctl, struct smc_geom src,
-		   struct smc_cursor sent, struct smc_xfer *x);
+u32 smc_cdc_replay(struct smc_cdc_ctl *ctl, struct smc_xfer *x);
 
 #endif /* _SMC_CDC_WIRE_H */

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Cursors: positions in a ring of bytes, RFC 7609 Sections 4.3, 4.7 and A.4; CUR-03 to CUR-12.
+ * Positions and cursors, RFC 7609 Sections 4.3, 4.7 and A.4; CUR-03 to CUR-12.
  *
- * A cursor is an offset into an element plus the number of wraps, modulo 65536 (CUR-11). Data
- * occupies [base, size): base is 4 where elements begin with an eye catcher, else 0. Send rings
- * have base 0. Only the geometry knows the difference.
+ * A position counts the bytes of a stream from its beginning; it never wraps. A cursor, as in
+ * messages, is an offset into an element plus the number of wraps, modulo 65536 (CUR-11). Data
+ * occupies [base, size) of an element: base is 4 where elements begin with an eye catcher, else 0.
+ * The edge of an element turns one into the other, and nothing else knows of cursors.
  */
 #ifndef _SMC_CURSOR_H
 #define _SMC_CURSOR_H
 
+#include <linux/compiler.h>
 #include <linux/errno.h>
 #include <linux/types.h>
 #include <asm/byteorder.h>
@@ -16,73 +18,76 @@
 #include "proto/smc_wire.h"
 
 /* Every distance fits an int. */
-#define SMC_GEOM_SIZE_MAX	0x40000000U
-
-struct smc_geom {
-	u32	size;	/* of the whole element */
-	u32	base;	/* start of data: 0 or SMC_EYE_CATCHER_LEN */
-};
+#define SMC_ELEM_SIZE_MAX	0x40000000U
 
 struct smc_cursor {
 	u16	wrap;
 	u32	off;
 };
 
+/*
+ * Where the reader of an element is: at or behind @lap, by less than a lap. The writer is at most a
+ * lap ahead of the reader, so either position is in this lap or the next one.
+ */
+struct smc_edge {
+	u64	lap;	/* position of the first byte of data of the lap */
+	u32	size;	/* of the whole element; 0: there is none */
+	u16	base;	/* start of data: 0 or SMC_EYE_CATCHER_LEN */
+	u16	wrap;	/* number of the lap */
+};
+
 /* Capacity in bytes of data, AMB-08 */
-static inline u32 smc_geom_space(struct smc_geom g)
+static inline u32 smc_edge_space(const struct smc_edge *e)
 {
-	return g.size - g.base;
+	return e->size - e->base;
 }
 
-static inline struct smc_cursor smc_cursor_start(struct smc_geom g)
+/* The reader has come to @pos, at most a lap ahead. */
+static inline void smc_edge_move(struct smc_edge *e, u64 pos)
 {
-	return (struct smc_cursor){ .wrap = 0, .off = g.base };
+	if (pos - e->lap < smc_edge_space(e))
+		return;
+	WRITE_ONCE(e->lap, e->lap + smc_edge_space(e));
+	e->wrap++;
 }
 
-static inline bool smc_cursor_is_valid(struct smc_geom g, struct smc_cursor c)
+/* The offset in the element of the byte at @pos, which the reader has not passed */
+static inline u32 smc_edge_off(const struct smc_edge *e, u64 pos)
 {
-	return c.off >= g.base && c.off < g.size;
+	/* a reader may ask while the lap moves: both are right */
+	u32 at = pos - READ_ONCE(e->lap);
+
+	return at < smc_edge_space(e) ? e->base + at : at + e->base - smc_edge_space(e);
+}
+
+/* The cursor at @pos, which the reader has not passed */
+static inline struct smc_cursor smc_edge_cursor(const struct smc_edge *e, u64 pos)
+{
+	return (struct smc_cursor){
+		.wrap = e->wrap + (pos - e->lap >= smc_edge_space(e)),
+		.off = smc_edge_off(e, pos),
+	};
+}
+
+/*
+ * What a received cursor means: a position in the lap of the reader, or the one before or behind
+ * it. The caller compares it with what is possible; before the first lap it is huge. Return: 0, or
+ * -ERANGE for any other cursor.
+ */
+static inline int smc_edge_pos(const struct smc_edge *e, struct smc_cursor c, u64 *pos)
+{
+	s16 laps = c.wrap - e->wrap;
+
+	if (c.off < e->base || c.off >= e->size || laps < -1 || laps > 1)
+		return -ERANGE;
+	*pos = e->lap + (s64)laps * smc_edge_space(e) + c.off - e->base;
+	return 0;
 }
 
 static inline bool smc_cursor_is_equal(struct smc_cursor a,
 				       struct smc_cursor b)
 {
 	return a.wrap == b.wrap && a.off == b.off;
-}
-
-/* @c advanced by @n bytes, at most the ring's space */
-static inline struct smc_cursor smc_cursor_advance(struct smc_geom g,
-						   struct smc_cursor c, u32 n)
-{
-	if (n < g.size - c.off)
-		return (struct smc_cursor){ c.wrap, c.off + n };
-	return (struct smc_cursor){ c.wrap + 1, g.base + n - (g.size - c.off) };
-}
-
-/* @c moved back by @n bytes, at most the ring's space */
-static inline struct smc_cursor smc_cursor_retreat(struct smc_geom g,
-						   struct smc_cursor c, u32 n)
-{
-	if (n <= c.off - g.base)
-		return (struct smc_cursor){ c.wrap, c.off - n };
-	return (struct smc_cursor){ c.wrap - 1, g.size - (n - (c.off - g.base)) };
-}
-
-/*
- * How many bytes @to is ahead of @from: 0 to the ring's space, else -ERANGE. Both cursors must be
- * valid. Equal offsets mean empty or full; the wraps tell which (CUR-08).
- */
-static inline int smc_cursor_distance(struct smc_geom g,
-				      struct smc_cursor from,
-				      struct smc_cursor to)
-{
-	u16 wraps = to.wrap - from.wrap;
-
-	if (wraps == 0 && to.off >= from.off)
-		return to.off - from.off;
-	if (wraps == 1 && to.off <= from.off)
-		return smc_geom_space(g) - (from.off - to.off);
-	return -ERANGE;
 }
 
 static inline struct smc_cursor

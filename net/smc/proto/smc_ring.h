@@ -27,20 +27,12 @@ struct smc_xfer_part {
 	struct smc_seg	src[SMC_RING_SEGS];	/* in the send ring */
 };
 
-/* What one CDC announces: len bytes, written by nr_parts RDMA WRITEs */
+/* What one CDC announces: len bytes from the position pos on, written by nr_parts RDMA WRITEs */
 struct smc_xfer {
 	struct smc_xfer_part	part[SMC_RING_SEGS];
 	u8			nr_parts;
 	u32			len;
-};
-
-/* Input of smc_ring_is_update_due() */
-struct smc_ring_update {
-	struct smc_geom		geom;
-	struct smc_cursor	prod;
-	struct smc_cursor	cons;
-	struct smc_cursor	cons_sent;	/* the consumer cursor last sent to the peer */
-	bool			is_awaited;	/* peer sent B or R, or urgent byte was read */
+	u64			pos;
 };
 
 /* Input of smc_ring_is_held_back() */
@@ -56,16 +48,10 @@ struct smc_ring_hold {
 	bool	is_flushed;	/* flushed by a timer or by the caller */
 };
 
-u32 smc_ring_segs(struct smc_geom geom, struct smc_cursor from, u32 len,
-		  struct smc_seg seg[SMC_RING_SEGS]);
-u32 smc_ring_message(struct smc_geom src, struct smc_geom dst);
-u32 smc_ring_window(struct smc_geom geom, struct smc_cursor prod,
-		    struct smc_cursor cons);
-void smc_ring_plan(struct smc_geom src, struct smc_cursor sent,
-		   struct smc_cursor prep, struct smc_geom dst,
-		   struct smc_cursor prod, struct smc_cursor cons, u32 limit,
-		   struct smc_xfer *x);
+u32 smc_ring_segs(u32 size, u32 base, u32 off, u32 len, struct smc_seg seg[SMC_RING_SEGS]);
+u32 smc_ring_message(u32 src, u32 dst);
+void smc_ring_plan(u32 size, const struct smc_edge *dst, u64 pos, u32 len, struct smc_xfer *x);
 bool smc_ring_is_held_back(const struct smc_ring_hold *h);
-bool smc_ring_is_update_due(const struct smc_ring_update *u);
+bool smc_ring_is_update_due(const struct smc_edge *e, u32 window, u32 gain, bool is_awaited);
 
 #endif /* _SMC_RING_H */

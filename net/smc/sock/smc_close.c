@@ -77,7 +77,7 @@ static void smc_close_purge(struct smc_conn *conn, bool keeps_unread)
 		conn->is_purged = true;
 	}
 	smc_errqueue_discard(conn);
-	conn->tx_prep = conn->tx_sent;
+	conn->ctl.tx_prep = conn->ctl.tx_sent;
 	spin_unlock_bh(&conn->lock);
 }
 

@@ -53,7 +53,7 @@ void smc_errqueue_prepare(struct smc_conn *conn, u32 tsflags)
 	conn->stamps = stamps;
 	/* the time of setting the option is unknown: count from the next byte */
 	if (wants_id && !stamps->has_id)
-		conn->stamp_base = conn->tx_total;
+		conn->stamp_base = conn->ctl.tx_prep;
 	stamps->has_id = wants_id;
 	spin_unlock_bh(&conn->lock);
 }
@@ -75,7 +75,7 @@ void smc_errqueue_request(struct smc_conn *conn, u32 tsflags)
 		return;
 	if (stamps->nr < NOTICE_STAMPS)
 		stamps->nr++;
-	stamps->end[stamps->nr - 1] = conn->tx_total;
+	stamps->end[stamps->nr - 1] = conn->ctl.tx_prep;
 }
 
 /**
@@ -95,11 +95,9 @@ void smc_errqueue_discard(struct smc_conn *conn)
 static bool notice_take_due(struct smc_conn *conn, u32 *key)
 {
 	struct smc_stamps *stamps = conn->stamps;
-	u64 acked;
 
 	lockdep_assert_held(&conn->lock);
-	acked = smc_conn_tx_pos(conn, conn->tx_fin);
-	if (!stamps->nr || stamps->end[0] > acked)
+	if (!stamps->nr || stamps->end[0] > conn->ctl.tx_fin)
 		return false;
 	*key = stamps->end[0] - 1 - conn->stamp_base;
 	stamps->nr--;

@@ -100,7 +100,7 @@ static void keep_facts(const struct smc_sock *smc, const struct smc_link *link,
 				  keep_ago(conn->ack_jiffies));
 	facts->link_active = keep_ago(atomic_long_read(&link->wr.rx_jiffies));
 	facts->progress = keep_ago(conn->progress_jiffies);
-	facts->has_data = smc_cursor_distance(conn->snd_geom, conn->tx_fin, conn->tx_prep) > 0;
+	facts->has_data = smc_cdc_unacked(&conn->ctl);
 	/* a probe of a former link does not count for this one */
 	facts->is_probing = smc->probed_link == link;
 	facts->probed = keep_ago(smc->probe_jiffies);

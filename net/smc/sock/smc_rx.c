@@ -89,7 +89,7 @@ static bool rx_is_eof(const struct smc_conn *conn)
 }
 
 /*
- * Return: true if there is unread data. Reads the cursors without conn->lock: "false" may be out of
+ * Return: true if there is unread data. Reads the positions without conn->lock: "false" may be out of
  * date, but then the wake-up that follows each message is still to come.
  */
 static bool rx_has_data(const struct smc_conn *conn)
@@ -97,8 +97,7 @@ static bool rx_has_data(const struct smc_conn *conn)
 	const struct smc_cdc_ctl *ctl = &conn->ctl;
 
 	return !READ_ONCE(conn->is_purged) &&
-	       (READ_ONCE(ctl->rx_prod.off) != READ_ONCE(ctl->rx_cons.off) ||
-		READ_ONCE(ctl->rx_prod.wrap) != READ_ONCE(ctl->rx_cons.wrap));
+	       READ_ONCE(ctl->rx_prod) != READ_ONCE(ctl->rx_cons);
 }
 
 /* Return: true if any unread byte can be taken: there is no urgent mark, and none was peeked at. */
@@ -175,7 +174,7 @@ static size_t rx_copy(struct rx_call *call, u32 len)
 {
 	struct smc_conn *conn = call->conn;
 	struct smc_seg seg[SMC_RING_SEGS];
-	struct smc_cursor from;
+	const struct smc_edge *edge = &conn->ctl.rx_edge;
 	size_t copied = 0;
 	u32 i, nr;
 
@@ -183,8 +182,8 @@ static size_t rx_copy(struct rx_call *call, u32 len)
 	 * rx_cons changes under the socket lock, or in completion context while the ring is empty
 	 * (cdc_keep_urgent())
 	 */
-	from = smc_cursor_advance(conn->ctl.rx_geom, conn->ctl.rx_cons, call->peeked);
-	nr = smc_ring_segs(conn->ctl.rx_geom, from, len, seg);
+	nr = smc_ring_segs(edge->size, edge->base,
+			   smc_edge_off(edge, conn->ctl.rx_cons + call->peeked), len, seg);
 	for (i = 0; i < nr; i++) {
 		size_t n;
 
@@ -206,8 +205,7 @@ static void rx_consume(struct smc_conn *conn, u32 len)
 	smc_cdc_consume(&conn->ctl, len);
 	if (!rx_is_inline(conn))
 		smc_cdc_urg_take_out(&conn->ctl);
-	conn->rx_total += len;
-	is_due = smc_cdc_is_needed(&conn->ctl, 0);
+	is_due = smc_cdc_is_needed(&conn->ctl);
 	is_last = !smc_cdc_readable(&conn->ctl);
 	spin_unlock_bh(&conn->lock);
 	if (is_last)
@@ -371,8 +369,8 @@ static int rx_wait(struct rx_call *call, bool is_eof)
  */
 static bool rx_is_stuck(const struct smc_cdc_ctl *ctl, u32 len)
 {
-	u32 window = smc_ring_window(ctl->rx_geom, ctl->rx_prod, ctl->rx_cons_sent);
-	u32 space = smc_geom_space(ctl->rx_geom);
+	u32 space = smc_edge_space(&ctl->rx_edge);
+	u32 window = space - (u32)(ctl->rx_prod - ctl->rx_cons_sent);
 
 	return smc_urg_is_in_stream(ctl->rx_urg) || len >= space ||
 	       (ctl->rx_prod_flags & SMC_CDC_BLOCKED && window < space / 10);
@@ -424,7 +422,7 @@ static int rx_loop(struct rx_call *call, size_t len, size_t target)
 		else
 			rc = rx_take(call, min_t(size_t, view.len, len - call->copied));
 		call->has_more |= view.len > len;
-		call->was_full |= view.len >= smc_geom_space(ctl->rx_geom);
+		call->was_full |= view.len >= smc_edge_space(&ctl->rx_edge);
 		if (rc < 0)
 			break;
 		call->copied += rc;

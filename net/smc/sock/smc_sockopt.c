@@ -323,20 +323,13 @@ static u8 opt_tcp_state(const struct smc_sock *smc)
 /* Replace the counters and times of CLC by those of the connection on SMC. */
 static void opt_fill_conn(struct smc_conn *conn, struct tcp_info *info)
 {
-	u32 unsent, unacked;
-
 	smc_tx_poll(conn, NULL, NULL);
-	unsent = smc_conn_unsent(conn);
-	unacked = smc_conn_unacked(conn);
 	spin_lock_bh(&conn->lock);
-	if (conn->snd_geom.size) {
-		info->tcpi_bytes_sent = conn->tx_total - unsent;
-		info->tcpi_bytes_acked = conn->tx_total - unacked;
-		info->tcpi_notsent_bytes = unsent;
-		info->tcpi_unacked = conn->tx_inflight;
-	}
-	if (conn->ctl.rx_geom.size)
-		info->tcpi_bytes_received = conn->rx_total + smc_cdc_readable(&conn->ctl);
+	info->tcpi_bytes_sent = conn->ctl.tx_sent;
+	info->tcpi_bytes_acked = conn->ctl.tx_fin;
+	info->tcpi_notsent_bytes = smc_cdc_unsent(&conn->ctl);
+	info->tcpi_unacked = conn->tx_inflight;
+	info->tcpi_bytes_received = conn->ctl.rx_prod;
 	/* TCP's estimate stays until a message was measured; the hosts are the same */
 	if (conn->rtt.min) {
 		info->tcpi_rtt = ewma_smc_rtt_read(&conn->rtt.mean);

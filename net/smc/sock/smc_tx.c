@@ -53,32 +53,18 @@
 
 static void smc_tx_done(struct smc_wr *wr, const struct smc_wr_tag *tag, bool ok);
 
-static u32 tx_unsent(const struct smc_conn *conn)
-{
-	int len;
-
-	lockdep_assert_held(&conn->lock);
-	len = smc_cursor_distance(conn->snd_geom, conn->tx_sent, conn->tx_prep);
-	return max(len, 0);
-}
-
-static u32 tx_message(const struct smc_conn *conn)
-{
-	return smc_ring_message(conn->snd_geom, conn->ctl.tx_geom);
-}
-
-/* Return: true if the bytes wait for more data. */
-static bool tx_is_held_back(const struct smc_conn *conn, u32 unsent)
+/* Return: true if the unsent bytes wait for more data. */
+static bool tx_is_held_back(const struct smc_conn *conn)
 {
 	struct smc_ring_hold hold = {
-		.unsent = unsent,
-		.enough = min(tx_message(conn), smc_geom_space(conn->snd_geom) / 2),
+		.unsent = smc_cdc_unsent(&conn->ctl),
+		.enough = min(smc_cdc_message(&conn->ctl), conn->ctl.snd_size / 2),
 		.most = READ_ONCE(smc_net(sock_net(conn->sk))->set.autocorking_size),
 		.window = smc_cdc_window(&conn->ctl),
-		.peer_ring = smc_geom_space(conn->ctl.tx_geom),
+		.peer_ring = smc_edge_space(&conn->ctl.tx_edge),
 		.is_inflight = conn->tx_inflight,
 		.is_corked = conn->tx_cork,
-		.is_urgent = conn->ctl.tx_urg_left,
+		.is_urgent = smc_cdc_has_urgent(&conn->ctl),
 		.is_flushed = conn->tx_flush,
 	};
 
@@ -92,8 +78,8 @@ static bool tx_is_held_back(const struct smc_conn *conn, u32 unsent)
  */
 static bool tx_plan(const struct smc_conn *conn, u32 most, struct smc_xfer *x)
 {
-	struct smc_cursor end = conn->tx_prep;
-	u32 unsent;
+	const struct smc_cdc_ctl *ctl = &conn->ctl;
+	bool is_needed;
 
 	lockdep_assert_held(&conn->lock);
 	x->len = 0;
@@ -101,23 +87,21 @@ static bool tx_plan(const struct smc_conn *conn, u32 most, struct smc_xfer *x)
 	if (conn->phase == SMC_CONN_VALIDATING || conn->phase == SMC_CONN_REPLAYING)
 		return true;
 	/* the replay covers all; its completion pushes again */
-	if (conn->phase != SMC_CONN_OPEN || conn->ctl.tx_conn_sent & SMC_CDC_FINAL ||
-	    smc_cdc_is_far_ahead(&conn->ctl))
+	if (conn->phase != SMC_CONN_OPEN || ctl->tx_conn_sent & SMC_CDC_FINAL ||
+	    smc_cdc_is_far_ahead(ctl))
 		return false;
-	unsent = tx_unsent(conn);
-	if (unlikely(most && unsent > most))
-		end = smc_cursor_advance(conn->snd_geom, conn->tx_sent, most);
+	is_needed = smc_cdc_is_needed(ctl);
 	/* any message takes all data along */
-	if (unsent && (!tx_is_held_back(conn, unsent) || smc_cdc_is_needed(&conn->ctl, unsent)))
-		smc_cdc_plan(&conn->ctl, conn->snd_geom, conn->tx_sent, end, x);
-	return x->len || smc_cdc_is_needed(&conn->ctl, unsent);
+	if (smc_cdc_unsent(ctl) && (is_needed || !tx_is_held_back(conn)))
+		smc_cdc_plan(ctl, min(most ?: U32_MAX, smc_cdc_message(ctl)), x);
+	return x->len || is_needed;
 }
 
 static void tx_account(struct smc_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
 	smc_conn_set_phase(conn, SMC_CONN_OPEN);
-	if (!tx_unsent(conn))
+	if (!smc_cdc_unsent(&conn->ctl))
 		conn->tx_flush = false;
 }
 
@@ -186,7 +170,7 @@ static void tx_post_due(struct smc_conn *conn, struct smc_wr_slot *slot)
 			return;
 		slot = NULL;
 		/* a message without data left behind it covers all that was due */
-		if (!tx_unsent(conn) && conn->phase == SMC_CONN_OPEN)
+		if (!smc_cdc_unsent(&conn->ctl) && conn->phase == SMC_CONN_OPEN)
 			return;
 	}
 	if (slot)
@@ -240,7 +224,7 @@ static bool tx_is_awaited(struct smc_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
 	return conn->tx_inflight &&
-	       (tx_unsent(conn) || smc_conn_room(conn) < conn->snd_geom.size / 4 ||
+	       (smc_cdc_unsent(&conn->ctl) || smc_conn_room(conn) < conn->ctl.snd_size / 4 ||
 		conn->phase != SMC_CONN_OPEN || conn->ctl.tx_conn_sent ||
 		conn->tx_is_timed || conn->rtt.began_ns || conn->stamps || conn->tx_pages);
 }
@@ -347,7 +331,7 @@ void smc_tx_flush(struct smc_conn *conn)
 {
 	spin_lock_bh(&conn->lock);
 	conn->tx_cork = false;
-	conn->tx_flush = conn->snd_geom.size && tx_unsent(conn);
+	conn->tx_flush = smc_cdc_unsent(&conn->ctl);
 	tx_push_unlock(conn);
 	/* close() waits for what was in flight before */
 	tx_await(conn);
@@ -420,7 +404,7 @@ static int tx_drop(struct smc_sock *smc, struct msghdr *msg, size_t len)
 {
 	if (!len)
 		return 0;
-	len = min_t(size_t, len, smc->conn->snd_geom.size);
+	len = min_t(size_t, len, smc->conn->ctl.snd_size);
 	iov_iter_advance(&msg->msg_iter, len);
 	/* the reader still gets the peer's data and the end of the stream */
 	smc->is_done = true;
@@ -460,11 +444,11 @@ static u32 tx_lowat(const struct smc_conn *conn)
 /* Unsent bytes, without the last one of an open urgent send. */
 static u32 tx_backlog(const struct smc_conn *conn)
 {
-	u32 unsent = tx_unsent(conn);
+	const struct smc_cdc_ctl *ctl = &conn->ctl;
+	u32 unsent = smc_cdc_unsent(ctl);
 
-	if (unsent && conn->ctl.tx_urg_is_open && !conn->ctl.tx_urg_last)
-		unsent--;
-	return unsent;
+	lockdep_assert_held(&conn->lock);
+	return unsent && ctl->tx_urg_is_open && ctl->tx_urg_last <= ctl->tx_urg ? unsent - 1 : unsent;
 }
 
 /*
@@ -482,7 +466,7 @@ static u32 tx_room(struct smc_conn *conn)
 	spin_unlock_bh(&conn->lock);
 	if (backlog >= lowat)
 		return 0;
-	return min3(room, max(lowat - backlog, SMC_TX_LOWAT_MIN), tx_message(conn));
+	return min3(room, max(lowat - backlog, SMC_TX_LOWAT_MIN), smc_cdc_message(&conn->ctl));
 }
 
 /**
@@ -496,7 +480,7 @@ static u32 tx_room(struct smc_conn *conn)
 bool smc_tx_is_writable(struct smc_conn *conn)
 {
 	guard(spinlock_bh)(&conn->lock);
-	return smc_conn_room(conn) >= conn->snd_geom.size / 4 &&
+	return smc_conn_room(conn) >= conn->ctl.snd_size / 4 &&
 	       2 * (u64)tx_backlog(conn) < tx_lowat(conn);
 }
 
@@ -539,11 +523,12 @@ static int tx_wait(struct tx_call *call)
 static size_t tx_copy(struct smc_conn *conn, struct msghdr *msg, size_t len)
 {
 	struct smc_seg seg[SMC_RING_SEGS];
+	u32 size = conn->ctl.snd_size;
 	size_t copied = 0;
 	u32 i, nr;
 
 	/* tx_prep changes under the socket lock only */
-	nr = smc_ring_segs(conn->snd_geom, conn->tx_prep, len, seg);
+	nr = smc_ring_segs(size, 0, conn->ctl.tx_prep & (size - 1), len, seg);
 	for (i = 0; i < nr; i++) {
 		size_t n = smc_buf_write(&conn->sndbuf, seg[i].off, seg[i].len, &msg->msg_iter);
 
@@ -609,15 +594,14 @@ static void tx_publish(struct tx_call *call, struct sk_buff *skb, size_t len)
 
 	spin_lock_bh(&conn->lock);
 	conn->tx_jiffies = jiffies;
-	if (smc_cursor_distance(conn->snd_geom, conn->tx_fin, conn->tx_prep) <= 0)
+	if (!smc_cdc_unacked(&conn->ctl))
 		conn->progress_jiffies = jiffies;
 	if (skb)
 		smc_pages_add(conn, skb);
-	conn->tx_prep = smc_cursor_advance(conn->snd_geom, conn->tx_prep, len);
-	conn->tx_total += len;
+	conn->ctl.tx_prep += len;
 	conn->tx_cork = is_corked;
 	if (call->is_urgent)
-		smc_cdc_open_urgent(&conn->ctl, tx_unsent(conn));
+		smc_cdc_open_urgent(&conn->ctl);
 	/*
 	 * Another task's urgent mark cannot move behind these bytes, which wait for the byte before
 	 * it: that one becomes urgent, and its call marks another one.
@@ -627,7 +611,7 @@ static void tx_publish(struct tx_call *call, struct sk_buff *skb, size_t len)
 	if (!msg_data_left(call->msg))
 		smc_errqueue_request(conn, call->tsflags);
 	/* a message in flight pushes when it completes; bytes alone make nothing else due */
-	if (conn->tx_inflight && tx_is_held_back(conn, tx_unsent(conn))) {
+	if (conn->tx_inflight && tx_is_held_back(conn)) {
 		spin_unlock_bh(&conn->lock);
 		tx_await(conn);
 	} else {
@@ -726,7 +710,7 @@ static void tx_count(const struct tx_call *call, size_t len, ssize_t rc)
 
 	smc_stats_add(conn->stats,
 		      rc > 0 ? smc_stat_size(SMC_STAT_TX_SIZE_8K, len) : SMC_STAT_TX_NONE, 1);
-	if (unlikely(len > conn->snd_geom.size))
+	if (unlikely(len > conn->ctl.snd_size))
 		smc_stats_add(conn->stats, SMC_STAT_TX_OVER_RING, 1);
 	if (unlikely(len > conn->peer_size))
 		smc_stats_add(conn->stats, SMC_STAT_TX_OVER_PEER, 1);
