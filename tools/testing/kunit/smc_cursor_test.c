@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Cursors and positions: vectors from RFC 7609 Sections 4.7 and A.4, and a comparison by division. */
+/* Positions and cursors: vectors from RFC 7609 Sections 4.7 and A.4, and a check by division. */
 #include "smc_kunit.h"
 #include <linux/bits.h>
 #include <linux/prandom.h>
