@@ -14,33 +14,56 @@
 #define IMM_LINKS	3	/* queues that B has not drained yet */
 #define IMM_QUEUE	64
 
-static const struct smc_geom imm_geom = { .size = IMM_SIZE };
-
-static struct smc_cdc_ctl *ctl_new(struct kunit *test, struct smc_geom geom)
+static struct smc_cdc_ctl *ctl_new(struct kunit *test, u32 size)
 {
 	struct smc_cdc_ctl *ctl = kunit_kzalloc(test, sizeof(*ctl), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, ctl);
-	smc_cdc_ctl_init(ctl, geom, geom);
+	smc_cdc_ctl_init(ctl, 0, size, size, size);
 	ctl->tx_imm_name = smc_imm_name(IMM_TOKEN);
 	return ctl;
+}
+
+/* A message that says what was said before; its cursors are those of the first lap */
+static struct smc_cdc_msg plain_msg(const struct smc_cdc_ctl *ctl, u16 seq, u8 link_num)
+{
+	return (struct smc_cdc_msg){
+		.seq = seq,
+		.prod.off = ctl->rx_prod,
+		.cons.off = ctl->tx_cons,
+		.link_num = link_num,
+	};
+}
+
+/* Build a message with @len bytes of data. */
+static void build(struct kunit *test, struct smc_cdc_ctl *ctl, u32 len, struct smc_cdc_msg *msg)
+{
+	struct smc_xfer x = { .len = len };
+
+	ctl->tx_prep += len;
+	KUNIT_ASSERT_EQ(test, smc_cdc_build(ctl, len ? &x : NULL, msg), 0);
+}
+
+/* Same with immediate data */
+static u32 build_imm(struct smc_cdc_ctl *ctl, u32 len)
+{
+	ctl->tx_prep += len;
+	return smc_cdc_build_imm(ctl, len);
 }
 
 /* One that has sent 100 bytes, which the peer has read, and received as many. */
 static struct smc_cdc_ctl *ctl_proved(struct kunit *test)
 {
-	struct smc_cdc_ctl *ctl = ctl_new(test, imm_geom);
-	struct smc_xfer x = { .len = 100 };
+	struct smc_cdc_ctl *ctl = ctl_new(test, IMM_SIZE);
 	struct smc_cdc_msg msg;
 
 	KUNIT_EXPECT_FALSE(test, smc_cdc_may_use_imm(ctl, 100));
-	KUNIT_ASSERT_EQ(test, smc_cdc_build(ctl, &x, &msg), 0);
+	build(test, ctl, 100, &msg);
 	KUNIT_EXPECT_FALSE(test, smc_cdc_may_use_imm(ctl, 100));
-	msg = (struct smc_cdc_msg){
-		.seq = 1, .prod = ctl->tx_prod, .cons = ctl->tx_prod, .link_num = 1,
-	};
+	msg.cons = msg.prod;
+	msg.link_num = 1;
 	KUNIT_ASSERT_EQ(test, smc_cdc_apply(ctl, &msg), (u32)(SMC_EV_DATA | SMC_EV_SPACE));
-	ctl->rx_unproved = 0;
+	ctl->rx_proof = 0;
 	return ctl;
 }
 
@@ -62,10 +85,10 @@ static void it_takes_a_sequence_number_cdc_03_cdc_07(struct kunit *test)
 	struct smc_cdc_ctl *ctl = ctl_proved(test);
 
 	KUNIT_EXPECT_TRUE(test, smc_cdc_may_use_imm(ctl, 64));
-	KUNIT_EXPECT_EQ(test, smc_cdc_build_imm(ctl, 64), 0xcd070040U);
+	KUNIT_EXPECT_EQ(test, build_imm(ctl, 64), 0xcd070040U);
 	KUNIT_EXPECT_EQ(test, ctl->tx_seq, 2);
-	KUNIT_EXPECT_EQ(test, ctl->tx_prod.off, 164U);
-	KUNIT_EXPECT_EQ(test, ctl->tx_inflight, 164U);
+	KUNIT_EXPECT_EQ(test, ctl->tx_sent, 164ULL);
+	KUNIT_EXPECT_EQ(test, ctl->tx_fin, 0ULL);
 	KUNIT_EXPECT_EQ(test, smc_cdc_window(ctl), IMM_SIZE - 64);
 }
 
@@ -73,18 +96,20 @@ static void it_takes_a_sequence_number_cdc_03_cdc_07(struct kunit *test)
 static void it_clears_the_flags_urg_01_urg_09(struct kunit *test)
 {
 	struct smc_cdc_ctl *ctl = ctl_proved(test);
+	struct smc_cdc_msg msg, ack = plain_msg(ctl, 2, 1);
 	struct smc_xfer x = { .len = 1 };
-	struct smc_cdc_msg msg, ack = { .seq = 2, .prod = ctl->rx_prod, .link_num = 1 };
 
-	smc_cdc_mark_urgent(ctl, 1);
+	ctl->tx_prep++;
+	smc_cdc_mark_urgent(ctl);
 	KUNIT_ASSERT_EQ(test, smc_cdc_build(ctl, &x, &msg), 0);
 	KUNIT_ASSERT_EQ(test, msg.prod_flags, SMC_CDC_URG_PENDING | SMC_CDC_URG_PRESENT);
 	ack.cons = msg.prod;
 	smc_cdc_apply(ctl, &ack);
-	smc_cdc_build_imm(ctl, 10);
+	build_imm(ctl, 10);
 	KUNIT_EXPECT_EQ(test, ctl->tx_prod_flags, 0);
-	smc_cdc_open_urgent(ctl, 1);
-	KUNIT_EXPECT_TRUE(test, smc_cdc_is_needed(ctl, 1));
+	ctl->tx_prep++;
+	smc_cdc_open_urgent(ctl);
+	KUNIT_EXPECT_TRUE(test, smc_cdc_is_needed(ctl));
 }
 
 /* What immediate data cannot say needs a message. */
@@ -94,9 +119,10 @@ static void more_to_say_needs_a_message(struct kunit *test)
 
 	KUNIT_EXPECT_FALSE(test, smc_cdc_may_use_imm(&ctl, 0));
 	KUNIT_EXPECT_TRUE(test, smc_cdc_may_use_imm(&ctl, 1000));
-	smc_cdc_build_imm(&ctl, 1000);
+	build_imm(&ctl, 1000);
 	/* P and U, and the wait for the acknowledgment of U */
-	smc_cdc_mark_urgent(&ctl, 10);
+	ctl.tx_prep += 10;
+	smc_cdc_mark_urgent(&ctl);
 	KUNIT_EXPECT_FALSE(test, smc_cdc_may_use_imm(&ctl, 5));
 	KUNIT_EXPECT_FALSE(test, smc_cdc_may_use_imm(&ctl, 10));
 	/* D */
@@ -112,20 +138,19 @@ static void more_to_say_needs_a_message(struct kunit *test)
 /* A step of more than 16 bits does not fit, however large the rings are. */
 static void a_long_step_needs_a_message(struct kunit *test)
 {
-	struct smc_geom large = { .size = 1 << 20 };
-	struct smc_cdc_ctl *ctl = ctl_new(test, large);
+	struct smc_cdc_ctl *ctl = ctl_new(test, 1 << 20);
 
-	ctl->tx_unproved = 0;
+	ctl->tx_proof = 0;
 	KUNIT_EXPECT_TRUE(test, smc_cdc_may_use_imm(ctl, 65536));
 	KUNIT_EXPECT_FALSE(test, smc_cdc_may_use_imm(ctl, 65537));
-	KUNIT_EXPECT_EQ(test, smc_cdc_build_imm(ctl, 65536), (u32)IMM_NAME << 16);
+	KUNIT_EXPECT_EQ(test, build_imm(ctl, 65536), (u32)IMM_NAME << 16);
 }
 
 /* A step that fills the element says B: both sides know that the writer waits. */
 static void a_full_element_says_blocked_blk_05_win_08(struct kunit *test)
 {
 	struct smc_cdc_ctl *a = ctl_proved(test), *b = ctl_proved(test);
-	struct smc_cdc_ctl *c = ctl_new(test, imm_geom);
+	struct smc_cdc_ctl *c = ctl_new(test, IMM_SIZE);
 	struct smc_cdc_msg msg;
 
 	/* B has 100 bytes of A, which it has read and announced. */
@@ -134,35 +159,35 @@ static void a_full_element_says_blocked_blk_05_win_08(struct kunit *test)
 	*c = *b;
 
 	KUNIT_ASSERT_TRUE(test, smc_cdc_may_use_imm(a, IMM_SIZE));
-	smc_cdc_build_imm(a, IMM_SIZE);
+	build_imm(a, IMM_SIZE);
 	KUNIT_EXPECT_EQ(test, a->tx_prod_flags, SMC_CDC_BLOCKED);
-	KUNIT_EXPECT_FALSE(test, smc_cdc_is_needed(a, 1));
+	a->tx_prep++;
+	KUNIT_EXPECT_FALSE(test, smc_cdc_is_needed(a));
 	KUNIT_EXPECT_EQ(test, smc_cdc_apply_imm(b, 1, IMM_SIZE),
 			(u32)(SMC_EV_DATA | SMC_EV_BLOCKED));
-	KUNIT_EXPECT_FALSE(test, smc_cdc_is_needed(b, 0));
+	KUNIT_EXPECT_FALSE(test, smc_cdc_is_needed(b));
 	smc_cdc_consume(b, 1);
-	KUNIT_EXPECT_TRUE(test, smc_cdc_is_needed(b, 0));
+	KUNIT_EXPECT_TRUE(test, smc_cdc_is_needed(b));
 
 	/* A byte less says nothing: the window of one byte is enough. */
 	KUNIT_EXPECT_EQ(test, smc_cdc_apply_imm(c, 1, IMM_SIZE - 1), (u32)SMC_EV_DATA);
 	smc_cdc_consume(c, 1);
-	KUNIT_EXPECT_FALSE(test, smc_cdc_is_needed(c, 0));
+	KUNIT_EXPECT_FALSE(test, smc_cdc_is_needed(c));
 }
 
 /* The consumer cursor goes along before an update would be due. */
 static void a_consumer_cursor_is_not_kept_back_win_02(struct kunit *test)
 {
 	struct smc_cdc_ctl *ctl = ctl_proved(test);
-	struct smc_cdc_msg msg = {
-		.seq = 2, .prod = { .off = 60000 }, .cons = ctl->tx_cons, .link_num = 1,
-	};
+	struct smc_cdc_msg msg = plain_msg(ctl, 2, 1);
 
+	msg.prod.off = 60000;
 	smc_cdc_apply(ctl, &msg);
 	smc_cdc_consume(ctl, IMM_SIZE / 10 - 1);
 	KUNIT_EXPECT_TRUE(test, smc_cdc_may_use_imm(ctl, 10));
 	smc_cdc_consume(ctl, 1);
 	KUNIT_EXPECT_FALSE(test, smc_cdc_may_use_imm(ctl, 10));
-	KUNIT_EXPECT_TRUE(test, smc_cdc_is_needed(ctl, 0));
+	KUNIT_EXPECT_TRUE(test, smc_cdc_is_needed(ctl));
 	KUNIT_EXPECT_EQ(test, smc_cdc_build(ctl, NULL, &msg), 0);
 	KUNIT_EXPECT_TRUE(test, smc_cdc_may_use_imm(ctl, 10));
 }
@@ -186,10 +211,9 @@ static void a_consumer_cursor_that_is_awaited_needs_a_message_win_08_win_09(stru
 		struct smc_cdc_ctl *ctl = ctl_proved(test);
 
 		for (k = 0; k < 2; k++) {
-			msg = (struct smc_cdc_msg){
-				.seq = 2 + k, .prod = { .off = 60000 }, .cons = ctl->tx_cons,
-				.link_num = 1, .prod_flags = rows[i].flags[k],
-			};
+			msg = plain_msg(ctl, 2 + k, 1);
+			msg.prod.off = 60000;
+			msg.prod_flags = rows[i].flags[k];
 			smc_cdc_apply(ctl, &msg);
 		}
 		if (rows[i].is_answered)
@@ -204,10 +228,9 @@ static void a_consumer_cursor_that_is_awaited_needs_a_message_win_08_win_09(stru
 static void a_consumer_cursor_is_not_kept_back_before_it_proves_the_link(struct kunit *test)
 {
 	struct smc_cdc_ctl *ctl = ctl_proved(test);
-	struct smc_cdc_msg msg = {
-		.seq = 2, .prod = { .off = 300 }, .cons = ctl->tx_cons, .link_num = 2,
-	};
+	struct smc_cdc_msg msg = plain_msg(ctl, 2, 2);
 
+	msg.prod.off = 300;
 	smc_cdc_apply(ctl, &msg);
 	smc_cdc_consume(ctl, 300);
 	KUNIT_ASSERT_EQ(test, smc_cdc_build(ctl, NULL, &msg), 0);
@@ -223,20 +246,19 @@ static void a_consumer_cursor_is_not_kept_back_before_it_proves_the_link(struct 
 static void a_new_link_needs_a_proof_fail_12(struct kunit *test)
 {
 	struct smc_cdc_ctl *ctl = ctl_proved(test);
-	struct smc_xfer x = { .len = 50 };
-	struct smc_cdc_msg msg, ack = { .seq = 2, .prod = ctl->rx_prod, .link_num = 1 };
+	struct smc_cdc_msg msg, ack = plain_msg(ctl, 2, 1);
 
-	smc_cdc_build_imm(ctl, 200);
+	build_imm(ctl, 200);
 	KUNIT_ASSERT_EQ(test, smc_cdc_build_validation(ctl, &msg), 0);
 	KUNIT_EXPECT_FALSE(test, smc_cdc_may_use_imm(ctl, 10));
 	/* the reader has what was sent on the old link */
-	ack.cons = ctl->tx_prod;
+	ack.cons.off = ctl->tx_sent;
 	smc_cdc_apply(ctl, &ack);
 	KUNIT_EXPECT_FALSE(test, smc_cdc_may_use_imm(ctl, 10));
-	KUNIT_ASSERT_EQ(test, smc_cdc_build(ctl, &x, &msg), 0);
+	build(test, ctl, 50, &msg);
 	KUNIT_EXPECT_FALSE(test, smc_cdc_may_use_imm(ctl, 10));
 	ack.seq++;
-	ack.cons = ctl->tx_prod;
+	ack.cons = msg.prod;
 	smc_cdc_apply(ctl, &ack);
 	KUNIT_EXPECT_TRUE(test, smc_cdc_may_use_imm(ctl, 10));
 }
@@ -244,8 +266,7 @@ static void a_new_link_needs_a_proof_fail_12(struct kunit *test)
 /* Small messages alternate: soon both sides use immediate data, and not before they may. */
 static void a_ping_pong_needs_few_messages(struct kunit *test)
 {
-	struct smc_cdc_ctl *side[] = { ctl_new(test, imm_geom), ctl_new(test, imm_geom) };
-	struct smc_xfer x = { .len = 16 };
+	struct smc_cdc_ctl *side[] = { ctl_new(test, IMM_SIZE), ctl_new(test, IMM_SIZE) };
 	struct smc_cdc_msg msg;
 	u32 i, nr_msgs = 0;
 
@@ -253,31 +274,31 @@ static void a_ping_pong_needs_few_messages(struct kunit *test)
 		struct smc_cdc_ctl *from = side[i & 1], *to = side[!(i & 1)];
 
 		if (smc_cdc_may_use_imm(from, 16)) {
-			smc_cdc_build_imm(from, 16);
+			build_imm(from, 16);
 			KUNIT_EXPECT_EQ(test, smc_cdc_apply_imm(to, 1, 16), (u32)SMC_EV_DATA);
 		} else {
 			nr_msgs++;
-			KUNIT_ASSERT_EQ(test, smc_cdc_build(from, &x, &msg), 0);
+			build(test, from, 16, &msg);
 			msg.link_num = 1;
 			KUNIT_EXPECT_TRUE(test, smc_cdc_apply(to, &msg) & SMC_EV_DATA);
 		}
 		KUNIT_EXPECT_EQ(test, smc_cdc_consume(to, 16), 0);
-		KUNIT_EXPECT_FALSE(test, smc_cdc_is_needed(to, 0));
+		KUNIT_EXPECT_FALSE(test, smc_cdc_is_needed(to));
 	}
 	KUNIT_EXPECT_LE(test, nr_msgs, 6U);
 }
 
-/* Nothing that a message may change has changed. Padding of cursors is undefined. */
+/* Nothing that a message may change has changed. */
 static void expect_unchanged(struct kunit *test, const struct smc_cdc_ctl *ctl,
 			     const struct smc_cdc_ctl *had)
 {
-	KUNIT_EXPECT_TRUE(test, smc_cursor_is_equal(ctl->rx_prod, had->rx_prod));
-	KUNIT_EXPECT_TRUE(test, smc_cursor_is_equal(ctl->rx_cons, had->rx_cons));
-	KUNIT_EXPECT_TRUE(test, smc_cursor_is_equal(ctl->tx_cons, had->tx_cons));
+	KUNIT_EXPECT_EQ(test, ctl->rx_prod, had->rx_prod);
+	KUNIT_EXPECT_EQ(test, ctl->rx_cons, had->rx_cons);
+	KUNIT_EXPECT_EQ(test, ctl->tx_cons, had->tx_cons);
 	KUNIT_EXPECT_EQ(test, ctl->rx_seq, had->rx_seq);
 	KUNIT_EXPECT_EQ(test, ctl->rx_link_num, had->rx_link_num);
-	KUNIT_EXPECT_EQ(test, ctl->rx_unproved, had->rx_unproved);
-	KUNIT_EXPECT_EQ(test, ctl->tx_unproved, had->tx_unproved);
+	KUNIT_EXPECT_EQ(test, ctl->rx_proof, had->rx_proof);
+	KUNIT_EXPECT_EQ(test, ctl->tx_proof, had->tx_proof);
 	KUNIT_EXPECT_EQ(test, ctl->rx_prod_flags, had->rx_prod_flags);
 	KUNIT_EXPECT_EQ(test, ctl->rx_conn_flags, had->rx_conn_flags);
 	KUNIT_EXPECT_EQ(test, ctl->rx_is_update_due, had->rx_is_update_due);
@@ -287,11 +308,9 @@ static void expect_unchanged(struct kunit *test, const struct smc_cdc_ctl *ctl,
 static void a_step_is_checked_cur_12(struct kunit *test)
 {
 	struct smc_cdc_ctl *had = ctl_proved(test), ctl;
-	struct smc_cdc_msg done = {
-		.seq = 2, .prod = had->rx_prod, .cons = had->tx_cons, .link_num = 1,
-		.conn_flags = SMC_CDC_DONE,
-	};
+	struct smc_cdc_msg done = plain_msg(had, 2, 1);
 
+	done.conn_flags = SMC_CDC_DONE;
 	ctl = *had;
 	/* 100 bytes are unread */
 	KUNIT_EXPECT_EQ(test, smc_cdc_apply_imm(&ctl, 1, 65437), (u32)SMC_EV_INVALID);
@@ -306,7 +325,7 @@ static void a_step_is_checked_cur_12(struct kunit *test)
 	smc_cdc_apply(&ctl, &done);
 	KUNIT_EXPECT_EQ(test, smc_cdc_apply_imm(&ctl, 1, 1), (u32)SMC_EV_INVALID);
 	/* an element smaller than the step */
-	smc_cdc_ctl_init(&ctl, (struct smc_geom){ .size = 16384, .base = 4 }, imm_geom);
+	smc_cdc_ctl_init(&ctl, 4, 16384, IMM_SIZE, IMM_SIZE);
 	ctl.rx_link_num = 1;
 	KUNIT_EXPECT_EQ(test, smc_cdc_apply_imm(&ctl, 1, 16381), (u32)SMC_EV_INVALID);
 	KUNIT_EXPECT_EQ(test, smc_cdc_apply_imm(&ctl, 1, 16380),
@@ -315,7 +334,7 @@ static void a_step_is_checked_cur_12(struct kunit *test)
 
 static void it_counts_on_the_link_of_the_last_message_only(struct kunit *test)
 {
-	struct smc_cdc_ctl *ctl = ctl_new(test, imm_geom);
+	struct smc_cdc_ctl *ctl = ctl_new(test, IMM_SIZE);
 
 	/* nothing was received yet */
 	KUNIT_EXPECT_EQ(test, smc_cdc_apply_imm(ctl, 1, 10), (u32)SMC_EV_STALE);
@@ -351,7 +370,6 @@ struct imm_world {
 	struct kunit *test;
 	struct rnd_state rnd;
 	struct smc_cdc_ctl a, b;
-	struct smc_cursor sent;		/* in A's send ring */
 	u64 total;			/* bytes that A has announced */
 	u32 inflight;			/* entries of the last queue that have not completed */
 	struct imm_queue queue[IMM_LINKS];	/* the last one is in use */
@@ -383,15 +401,9 @@ static struct imm_entry *imm_add(struct imm_world *w, u32 len)
 	return e;
 }
 
-static struct smc_cursor imm_cursor(u64 total)
-{
-	return (struct smc_cursor){ .wrap = total / IMM_SIZE, .off = total % IMM_SIZE };
-}
-
 static void imm_write(struct imm_world *w)
 {
 	u32 len = min(1 + imm_rnd(w, 9000), smc_cdc_window(&w->a));
-	struct smc_xfer x = { .len = len };
 	struct imm_entry *e;
 
 	if (!len || imm_current(w)->tail > IMM_QUEUE - 8)
@@ -399,10 +411,9 @@ static void imm_write(struct imm_world *w)
 	e = imm_add(w, len);
 	e->has_imm = smc_cdc_may_use_imm(&w->a, len);
 	if (e->has_imm)
-		e->step = smc_imm_get_step(smc_cdc_build_imm(&w->a, len));
+		e->step = smc_imm_get_step(build_imm(&w->a, len));
 	else
-		KUNIT_EXPECT_EQ(w->test, smc_cdc_build(&w->a, &x, &e->msg), 0);
-	w->sent = smc_cursor_advance(imm_geom, w->sent, len);
+		build(w->test, &w->a, len, &e->msg);
 	w->nr_imm += e->has_imm;
 }
 
@@ -449,8 +460,7 @@ static void imm_deliver(struct imm_world *w, struct imm_queue *q)
 	KUNIT_EXPECT_FALSE(w->test, events & (SMC_EV_INVALID | SMC_EV_LOST));
 	w->nr_late += e->has_imm && events & SMC_EV_STALE;
 	if (e->has_imm && !(events & SMC_EV_STALE) && !w->b.rx_nr_waits)
-		KUNIT_EXPECT_GE(w->test, smc_cursor_distance(imm_geom, imm_cursor(e->total),
-							     w->b.rx_prod), 0);
+		KUNIT_EXPECT_GE(w->test, w->b.rx_prod, e->total);
 }
 
 static void imm_read(struct imm_world *w)
@@ -463,10 +473,10 @@ static void imm_read(struct imm_world *w)
 		smc_cdc_consume(&w->b, 1 + imm_rnd(w, len));
 	/* a writer that waits hears of any progress */
 	if (len && q->head == q->tail && !w->b.rx_nr_waits && !smc_cdc_window(&w->a)) {
-		KUNIT_EXPECT_TRUE(w->test, smc_cdc_is_needed(&w->b, 0));
+		KUNIT_EXPECT_TRUE(w->test, smc_cdc_is_needed(&w->b));
 		w->nr_blocked++;
 	}
-	if (!smc_cdc_is_needed(&w->b, 0) && imm_rnd(w, 4))
+	if (!smc_cdc_is_needed(&w->b) && imm_rnd(w, 4))
 		return;
 	KUNIT_EXPECT_EQ(w->test, smc_cdc_build(&w->b, NULL, &msg), 0);
 	KUNIT_EXPECT_FALSE(w->test, smc_cdc_apply(&w->a, &msg) & SMC_EV_INVALID);
@@ -501,7 +511,7 @@ static void imm_fail_over(struct imm_world *w)
 	KUNIT_ASSERT_EQ(w->test, smc_cdc_build_validation(&w->a, &e->msg), 0);
 	if (!smc_cdc_is_replay_due(&w->a))
 		return;
-	len = smc_cdc_replay(&w->a, imm_geom, w->sent, &x);
+	len = smc_cdc_replay(&w->a, &x);
 	KUNIT_EXPECT_FALSE(w->test, smc_cdc_may_use_imm(&w->a, 1));
 	e = imm_add(w, 0);
 	e->len = len;
@@ -537,10 +547,9 @@ static void late_queues_add_nothing_twice_fail_10_fail_12_fail_17(struct kunit *
 	KUNIT_ASSERT_NOT_NULL(test, w);
 	w->test = test;
 	prandom_seed_state(&w->rnd, 27);
-	smc_cdc_ctl_init(&w->a, imm_geom, imm_geom);
-	smc_cdc_ctl_init(&w->b, imm_geom, imm_geom);
+	smc_cdc_ctl_init(&w->a, 0, IMM_SIZE, IMM_SIZE, IMM_SIZE);
+	smc_cdc_ctl_init(&w->b, 0, IMM_SIZE, IMM_SIZE, IMM_SIZE);
 	w->a.tx_imm_name = IMM_NAME;
-	w->sent = smc_cursor_start(imm_geom);
 	imm_current(w)->num = 1;
 	for (i = 0; i < 300000; i++) {
 		struct imm_queue *q = imm_current(w);
@@ -555,8 +564,8 @@ static void late_queues_add_nothing_twice_fail_10_fail_12_fail_17(struct kunit *
 	for (i = 0; i < IMM_LINKS; i++)
 		while (w->queue[i].head != w->queue[i].tail)
 			imm_deliver(w, &w->queue[i]);
-	KUNIT_EXPECT_TRUE(test, smc_cursor_is_equal(w->a.tx_prod, w->b.rx_prod));
-	KUNIT_EXPECT_TRUE(test, smc_cursor_is_equal(w->a.tx_prod, imm_cursor(w->total)));
+	KUNIT_EXPECT_EQ(test, w->a.tx_sent, w->b.rx_prod);
+	KUNIT_EXPECT_EQ(test, w->a.tx_sent, w->total);
 	KUNIT_EXPECT_EQ(test, w->b.rx_nr_waits, 0);
 	KUNIT_EXPECT_GT(test, w->nr_imm, 10000U);
 	KUNIT_EXPECT_GT(test, w->nr_late, 10U);
