@@ -6,26 +6,24 @@
 
 enum { MOST = 256 };
 
-static struct smc_geom any_geom(struct fz_in *in)
+/* An edge whose reader is in one of the first laps, or where their numbers wrap */
+static struct smc_edge any_edge(struct fz_in *in)
 {
-	u32 base = fz_u8(in) & 1 ? SMC_EYE_CATCHER_LEN : 0;
+	u32 base = fz_u8(in) & 1 ? SMC_EYE_CATCHER_LEN : 0, how = fz_u8(in);
+	struct smc_edge e = { .base = base, .size = base + 1 + fz_u8(in) % (MOST - base) };
+	u64 laps = how & 1 ? 0xffff - (how & 2) : how >> 1;
 
-	return (struct smc_geom){ .base = base, .size = base + 1 + fz_u8(in) % (MOST - base) };
+	e.lap = laps * smc_edge_space(&e);
+	e.wrap = laps;
+	return e;
 }
 
-static struct smc_cursor any_cursor(struct fz_in *in, struct smc_geom geom)
-{
-	return (struct smc_cursor){ .wrap = fz_u8(in) & 1 ? 0xffff : fz_u8(in),
-				    .off = geom.base + fz_u8(in) % smc_geom_space(geom) };
-}
-
-/* The plan moves the bytes from @sent on to those from @prod on, one by one. */
-static void check_plan(const struct smc_xfer *x, struct smc_geom src, struct smc_cursor sent,
-		       struct smc_geom dst, struct smc_cursor prod)
+/* The plan moves the bytes from @pos on, one by one. */
+static void check_plan(const struct smc_xfer *x, u32 size, const struct smc_edge *dst, u64 pos)
 {
 	u32 i, k, n, total = 0;
 
-	FZ_CHECK(x->nr_parts <= SMC_RING_SEGS);
+	FZ_CHECK(x->pos == pos && x->nr_parts <= SMC_RING_SEGS);
 	for (i = 0; i < x->nr_parts; i++) {
 		const struct smc_xfer_part *part = &x->part[i];
 		u32 off = part->off, len = 0;
@@ -34,10 +32,9 @@ static void check_plan(const struct smc_xfer *x, struct smc_geom src, struct smc
 		for (k = 0; k < part->nr_src; k++) {
 			FZ_CHECK(part->src[k].len);
 			for (n = 0; n < part->src[k].len; n++) {
-				FZ_CHECK(part->src[k].off + n == sent.off);
-				FZ_CHECK(off == prod.off);
-				sent = smc_cursor_advance(src, sent, 1);
-				prod = smc_cursor_advance(dst, prod, 1);
+				FZ_CHECK(part->src[k].off + n == pos % size);
+				FZ_CHECK(off == dst->base + pos % smc_edge_space(dst));
+				pos++;
 				off++;
 			}
 			len += part->src[k].len;
@@ -48,44 +45,46 @@ static void check_plan(const struct smc_xfer *x, struct smc_geom src, struct smc
 	FZ_CHECK(total == x->len);
 }
 
-static void check_update(struct smc_geom geom, struct smc_cursor prod, struct smc_cursor cons,
-			 u32 gain, bool is_awaited)
+/* A position and its cursor are one; a cursor from the peer is a position near the reader's. */
+static void check_cursors(struct fz_in *in, const struct smc_edge *e, u64 pos)
 {
-	struct smc_ring_update u = {
-		.geom = geom, .prod = prod, .cons = cons, .is_awaited = is_awaited,
-		.cons_sent = smc_cursor_retreat(geom, cons, gain),
-	};
-	u32 window = smc_ring_window(geom, prod, u.cons_sent);
+	struct smc_cursor c = smc_edge_cursor(e, pos);
+	u32 space = smc_edge_space(e);
+	u64 again;
 
-	FZ_CHECK(smc_ring_is_update_due(&u) ==
-		 (gain && (is_awaited || (window < geom.size / 2 && gain >= geom.size / 10))));
+	FZ_CHECK(c.wrap == (u16)(pos / space) && c.off == e->base + pos % space);
+	FZ_CHECK(!smc_edge_pos(e, c, &again) && again == pos);
+	c = (struct smc_cursor){ .wrap = e->wrap + fz_u8(in) % 8 - 4, .off = fz_u8(in) };
+	if (smc_edge_pos(e, c, &again))
+		return;
+	FZ_CHECK(again - (e->lap - space) < 3ULL * space);
+	/* before the beginning of the stream it is huge */
+	if (again + space >= space)
+		FZ_CHECK(c.wrap == (u16)(again / space) && c.off == e->base + again % space);
 }
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	struct fz_in in = { data, size };
-	struct smc_geom src = any_geom(&in), dst = any_geom(&in);
-	struct smc_cursor sent = any_cursor(&in, src), prod = any_cursor(&in, dst), prep, cons;
-	u32 unsent = fz_u8(&in) % (smc_geom_space(src) + 1);
-	u32 used = fz_u8(&in) % (smc_geom_space(dst) + 1);
-	u32 limit = fz_u8(&in) & 1 ? fz_u8(&in) : ~0U, gain;
+	u32 src = 1 << fz_u8(&in) % 9;
+	struct smc_edge dst = any_edge(&in);
+	u32 space = smc_edge_space(&dst), used = fz_u8(&in) % (space + 1), gain, window;
+	u64 cons = dst.lap + fz_u8(&in) % space, prod = cons + used;
+	u32 len = min(fz_u8(&in) % (src + 1), space - used);
+	bool is_awaited = fz_u8(&in) & 1;
 	struct smc_xfer x;
 
-	prep = smc_cursor_advance(src, sent, unsent);
-	cons = smc_cursor_retreat(dst, prod, used);
-	FZ_CHECK(smc_cursor_distance(src, sent, prep) == (int)unsent);
-	FZ_CHECK(smc_ring_window(dst, prod, cons) == smc_geom_space(dst) - used);
-	smc_ring_plan(src, sent, prep, dst, prod, cons, limit, &x);
-	FZ_CHECK(x.len == min3(unsent, smc_geom_space(dst) - used, limit));
-	check_plan(&x, src, sent, dst, prod);
-	gain = fz_u8(&in) % (smc_geom_space(dst) + 1 - used);
-	check_update(dst, prod, cons, gain, fz_u8(&in) & 1);
-
-	/* any cursors, as a peer may send them: no plan, or one inside of the rings */
-	prod.wrap = fz_u8(&in);
-	cons = any_cursor(&in, dst);
-	smc_ring_plan(src, sent, prep, dst, prod, cons, limit, &x);
-	FZ_CHECK(x.len <= unsent && x.len <= smc_ring_window(dst, prod, cons));
-	check_plan(&x, src, sent, dst, prod);
+	smc_ring_plan(src, &dst, prod, len, &x);
+	FZ_CHECK(x.len == len);
+	check_plan(&x, src, &dst, prod);
+	check_cursors(&in, &dst, prod);
+	/* the reader comes up to the writer: it stays in the lap or begins the next one */
+	smc_edge_move(&dst, prod);
+	FZ_CHECK(prod - dst.lap < space && dst.lap % space == 0);
+	check_cursors(&in, &dst, prod + len);
+	gain = fz_u8(&in) % (used + 1);
+	window = space - used;
+	FZ_CHECK(smc_ring_is_update_due(&dst, window, gain, is_awaited) ==
+		 (gain && (is_awaited || (window < dst.size / 2 && gain >= dst.size / 10))));
 	return 0;
 }
