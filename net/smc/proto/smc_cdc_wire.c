@@ -119,9 +119,12 @@ static int smc_cdc_prod_step(const struct smc_cdc_ctl *ctl,
 		return pos - ctl->rx_cons_sent <= space ? pos - ctl->rx_prod : -ERANGE;
 	/*
 	 * After a failover a deployed peer restarts at its last completed send. A message without
-	 * data may carry that old cursor before the data is repeated (protocol.md).
+	 * data may carry that old cursor before the data is repeated (protocol.md). It is not from
+	 * before the first byte, where positions are huge.
 	 */
-	return ctl->rx_is_replayed && ctl->rx_prod - pos <= space ? 0 : -ERANGE;
+	if (ctl->rx_is_replayed && ctl->rx_prod - pos <= min_t(u64, space, ctl->rx_prod))
+		return 0;
+	return -ERANGE;
 }
 
 /* Same for the consumer cursor: it never steps back and never passes tx_sent. */

@@ -2694,6 +2694,35 @@ static void fail_13_deployed_peer_steps_back_after_a_move(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_cdc_apply(ctl, &msg), (u32)SMC_EV_INVALID);
 }
 
+/* As far back as the peer can be: a whole ring, but not to before its first byte. */
+static void fail_13_cur_12_stepping_back_has_an_end(struct kunit *test)
+{
+	static const struct {
+		struct smc_cursor from, to;
+		u32 events;
+	} rows[] = {
+		{ { 0, 104 }, { 0, 4 }, 0 },
+		{ { 0, 104 }, { 65535, 9999 }, SMC_EV_INVALID },
+		{ { 0, 104 }, { 65535, 104 }, SMC_EV_INVALID },
+		{ { 0, 4 }, { 65535, 9999 }, SMC_EV_INVALID },
+		{ { 1, 104 }, { 0, 104 }, 0 },
+		{ { 1, 104 }, { 0, 103 }, SMC_EV_INVALID },
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct pair *p = pair_new(test, rfc_geom);
+		struct smc_cdc_msg msg;
+
+		pair_set_cursors(p, rows[i].from, rows[i].from);
+		p->b.ctl.rx_is_replayed = true;
+		msg = plain_msg(&p->b.ctl, 1);
+		msg.prod = rows[i].to;
+		KUNIT_EXPECT_EQ_MSG(test, smc_cdc_apply(&p->b.ctl, &msg), rows[i].events, "row %u", i);
+		KUNIT_EXPECT_EQ(test, smc_cdc_readable(&p->b.ctl), 0U);
+	}
+}
+
 /* The first message on a new link may be lost data of the old one. */
 static void fail_10_swallowed_message_is_noticed(struct kunit *test)
 {
@@ -3383,6 +3412,7 @@ static struct kunit_case smc_cdc_wire_cases[] = {
 	KUNIT_CASE(fail_12_replay_says_urgent_and_close_again),
 	KUNIT_CASE(fail_13_replayed_old_numbers_are_harmless),
 	KUNIT_CASE(fail_13_deployed_peer_steps_back_after_a_move),
+	KUNIT_CASE(fail_13_cur_12_stepping_back_has_an_end),
 	KUNIT_CASE(cur_12_noise_never_breaks_the_rings),
 	KUNIT_CASE_SLOW(cur_07_property_streams_survive),
 	KUNIT_CASE_SLOW(cdc_08_property_lost_messages_do_no_harm),
