@@ -348,6 +348,33 @@ static void it_counts_on_the_link_of_the_last_message_only(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_cdc_apply_imm(ctl, 1, 10), (u32)SMC_EV_STALE);
 }
 
+/* Not even an impossible step counts then. */
+static void it_counts_for_nothing_after_the_end_cdc_14_abrt_04(struct kunit *test)
+{
+	static const struct {
+		u8 theirs;
+		u8 ours;
+		u32 events;
+	} rows[] = {
+		{ SMC_CDC_CLOSED, 0, SMC_EV_STALE },
+		{ SMC_CDC_ABORT, 0, SMC_EV_STALE },
+		{ 0, SMC_CDC_ABORT, SMC_EV_STALE },
+		{ 0, SMC_CDC_CLOSED, SMC_EV_INVALID },
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct smc_cdc_ctl *ctl = ctl_proved(test);
+		struct smc_cdc_msg msg = plain_msg(ctl, 2, 1);
+
+		msg.conn_flags = rows[i].theirs;
+		smc_cdc_apply(ctl, &msg);
+		smc_cdc_set_conn_flags(ctl, rows[i].ours);
+		KUNIT_EXPECT_EQ(test, smc_cdc_apply_imm(ctl, 1, IMM_SIZE), rows[i].events);
+		KUNIT_EXPECT_EQ(test, smc_cdc_readable(ctl), 100U);
+	}
+}
+
 /*
  * A writes and changes links; B drains its queues in any order. Each entry knows how far the
  * stream is when it has been applied.
@@ -586,6 +613,7 @@ static struct kunit_case smc_cdc_imm_cases[] = {
 	KUNIT_CASE(a_ping_pong_needs_few_messages),
 	KUNIT_CASE(a_step_is_checked_cur_12),
 	KUNIT_CASE(it_counts_on_the_link_of_the_last_message_only),
+	KUNIT_CASE(it_counts_for_nothing_after_the_end_cdc_14_abrt_04),
 	KUNIT_CASE(late_queues_add_nothing_twice_fail_10_fail_12_fail_17),
 	{}
 };

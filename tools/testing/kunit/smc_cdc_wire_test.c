@@ -2718,7 +2718,8 @@ static void fail_13_cur_12_stepping_back_has_an_end(struct kunit *test)
 		p->b.ctl.rx_is_replayed = true;
 		msg = plain_msg(&p->b.ctl, 1);
 		msg.prod = rows[i].to;
-		KUNIT_EXPECT_EQ_MSG(test, smc_cdc_apply(&p->b.ctl, &msg), rows[i].events, "row %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, smc_cdc_apply(&p->b.ctl, &msg), rows[i].events,
+				    "row %u", i);
 		KUNIT_EXPECT_EQ(test, smc_cdc_readable(&p->b.ctl), 0U);
 	}
 }

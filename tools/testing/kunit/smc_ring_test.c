@@ -236,8 +236,11 @@ static void win_02_boundaries_of_half_and_tenth(struct kunit *test)
 		{ 0, 65536, true },
 		{ 0, 0, false },
 	};
+	static const struct smc_edge tiny = { .size = 9 };
 	u32 i;
 
+	/* a tenth of it is nothing */
+	KUNIT_EXPECT_FALSE(test, smc_ring_is_update_due(&tiny, 0, 0, false));
 	for (i = 0; i < ARRAY_SIZE(rows); i++)
 		KUNIT_EXPECT_EQ_MSG(test, is_due(rows[i].seen, rows[i].seen + rows[i].gain, false),
 				    rows[i].is_due, "seen %u gain %u",
