@@ -72,7 +72,6 @@ static void cdc_event(struct smc_conn *conn, u32 events)
 /* An open connection on a link with no messages due. */
 static int cdc_init(struct kunit *test)
 {
-	struct smc_geom element = { .size = CDC_ELEMENT };
 	struct cdc_lab *lab = kunit_kzalloc(test, sizeof(*lab), GFP_KERNEL);
 
 	test->priv = lab;
@@ -87,8 +86,7 @@ static int cdc_init(struct kunit *test)
 	lab->conn = smc_conn_alloc(lab->sk, cdc_event);
 	if (!lab->conn)
 		return -ENOMEM;
-	smc_cdc_ctl_init(&lab->conn->ctl, element, element);
-	lab->conn->snd_geom.size = CDC_ELEMENT;
+	smc_cdc_ctl_init(&lab->conn->ctl, 0, CDC_ELEMENT, CDC_ELEMENT, CDC_ELEMENT);
 	lab->conn->phase = SMC_CONN_OPEN;
 	rcu_assign_pointer(lab->conn->link, &lab->link);
 	lab->conn->token = 7;
@@ -141,6 +139,16 @@ static void a_posted_message_is_counted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lab->conn->tx_inflight, 1);
 }
 
+/* All up to @pos has arrived and was read; a lap of the peer's element begins there. */
+static void cdc_start_at(struct smc_cdc_ctl *ctl, u64 pos)
+{
+	ctl->tx_prep = pos;
+	ctl->tx_sent = pos;
+	ctl->tx_fin = pos;
+	ctl->tx_cons = pos;
+	ctl->tx_edge.lap = pos;
+}
+
 /* Ten bytes around the end of the send ring. */
 static void little_data_is_posted_inline(struct kunit *test)
 {
@@ -148,7 +156,6 @@ static void little_data_is_posted_inline(struct kunit *test)
 	struct smc_buf *buf = kunit_kzalloc(test, sizeof(*buf), GFP_KERNEL);
 	struct cdc_lab *lab = test->priv;
 	struct smc_conn *conn = lab->conn;
-	struct smc_cursor first;
 	struct smc_xfer x;
 	u8 ring[1];
 
@@ -160,11 +167,10 @@ static void little_data_is_posted_inline(struct kunit *test)
 	conn->sndbuf.cpu = ring;
 	lab->link.wr.max_inline = 10;
 	lab->link.wr.max_sge = SMC_WR_MIN_SGE;
-	first = smc_cursor_advance(conn->snd_geom, conn->tx_sent, CDC_ELEMENT - 6);
-	conn->tx_sent = first;
-	conn->tx_prep = smc_cursor_advance(conn->snd_geom, first, 10);
+	cdc_start_at(&conn->ctl, CDC_ELEMENT - 6);
+	conn->ctl.tx_prep += 10;
 	spin_lock_bh(&conn->lock);
-	smc_cdc_plan(&conn->ctl, conn->snd_geom, conn->tx_sent, conn->tx_prep, &x);
+	smc_cdc_plan(&conn->ctl, smc_cdc_message(&conn->ctl), &x);
 	KUNIT_EXPECT_EQ(test, smc_cdc_post(conn, slot, &x), 0);
 	spin_unlock_bh(&conn->lock);
 	KUNIT_EXPECT_EQ(test, slot->nr_writes, 1);
@@ -205,10 +211,7 @@ static struct cdc_pages *cdc_pages_new(struct kunit *test, u32 in_ring)
 	conn->sndbuf = (struct smc_buf_elem){
 		.buf = &p->buf, .cpu = p->ring, .size = CDC_ELEMENT, .index = 1,
 	};
-	conn->tx_prep = smc_cursor_advance(conn->snd_geom, conn->tx_prep,
-					   CDC_ELEMENT - in_ring - 100);
-	conn->tx_sent = conn->tx_prep;
-	conn->tx_fin = conn->tx_prep;
+	cdc_start_at(&conn->ctl, CDC_ELEMENT - in_ring - 100);
 	for (i = 0; i < CDC_PAGES; i++) {
 		p->page[i] = alloc_page(GFP_KERNEL);
 		KUNIT_ASSERT_NOT_NULL(test, p->page[i]);
@@ -219,10 +222,9 @@ static struct cdc_pages *cdc_pages_new(struct kunit *test, u32 in_ring)
 	skb = smc_pages_take(&iter, CDC_PAGES * CDC_PIECE, NULL, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, skb);
 	spin_lock_bh(&conn->lock);
-	conn->tx_total = in_ring;
+	conn->ctl.tx_prep += in_ring;
 	smc_pages_add(conn, skb);
-	conn->tx_total += CDC_PAGES * CDC_PIECE;
-	conn->tx_prep = smc_cursor_advance(conn->snd_geom, conn->tx_prep, conn->tx_total);
+	conn->ctl.tx_prep += CDC_PAGES * CDC_PIECE;
 	spin_unlock_bh(&conn->lock);
 	return p;
 }
@@ -252,7 +254,7 @@ static int cdc_pages_post(struct cdc_lab *lab, struct cdc_pages *p)
 	p->slot.nr_writes = 0;
 	p->slot.nr_sge = 0;
 	spin_lock_bh(&conn->lock);
-	smc_cdc_plan(&conn->ctl, conn->snd_geom, conn->tx_sent, conn->tx_prep, &p->x);
+	smc_cdc_plan(&conn->ctl, smc_cdc_message(&conn->ctl), &p->x);
 	rc = smc_cdc_post(conn, &p->slot, &p->x);
 	spin_unlock_bh(&conn->lock);
 	return rc;
@@ -269,6 +271,7 @@ static void a_write_has_as_many_pages_as_the_device_takes(struct kunit *test)
 {
 	struct cdc_pages *p = cdc_pages_new(test, 50);
 	struct cdc_lab *lab = test->priv;
+	struct smc_cdc_ctl *ctl = &lab->conn->ctl;
 	u64 ring = p->buf.iova;
 
 	lab->link.wr.max_sge = 3;
@@ -280,7 +283,7 @@ static void a_write_has_as_many_pages_as_the_device_takes(struct kunit *test)
 	cdc_expect_sge(test, p, 0, ring + CDC_ELEMENT - 150, 50);
 	cdc_expect_sge(test, p, 1, page_to_phys(p->page[0]), 100);
 	cdc_expect_sge(test, p, 2, page_to_phys(p->page[0]) + 100, CDC_PIECE - 100);
-	KUNIT_EXPECT_EQ(test, lab->conn->ctl.tx_prod.off, 50U + CDC_PIECE);
+	KUNIT_EXPECT_EQ(test, smc_edge_off(&ctl->tx_edge, ctl->tx_sent), 50U + CDC_PIECE);
 
 	KUNIT_ASSERT_EQ(test, cdc_pages_post(lab, p), 0);
 	KUNIT_EXPECT_EQ(test, p->x.len, 2 * CDC_PIECE);
@@ -298,9 +301,7 @@ static void two_writes_share_the_sources_of_a_slot(struct kunit *test)
 	struct smc_cdc_ctl *ctl = &lab->conn->ctl;
 
 	lab->link.wr.max_sge = SMC_WR_MAX_SGE;
-	ctl->tx_prod = smc_cursor_advance(ctl->tx_geom, ctl->tx_prod,
-					  CDC_ELEMENT - CDC_PIECE - 60);
-	ctl->tx_cons = ctl->tx_prod;
+	ctl->tx_edge.lap -= CDC_ELEMENT - CDC_PIECE - 60;
 	KUNIT_ASSERT_EQ(test, cdc_pages_post(lab, p), 0);
 	KUNIT_EXPECT_EQ(test, p->x.len, 50 + 3 * CDC_PIECE);
 	KUNIT_EXPECT_EQ(test, p->slot.nr_writes, 2);
@@ -368,20 +369,19 @@ static void cdc_receive_msg(struct cdc_lab *lab, struct smc_cdc_msg *msg)
 static void a_window_is_an_event_where_data_waits(struct kunit *test)
 {
 	struct cdc_lab *lab = test->priv;
-	struct smc_conn *conn = lab->conn;
+	struct smc_cdc_ctl *ctl = &lab->conn->ctl;
 	struct smc_cdc_msg msg = { .token = 7, .seq = 1 };
 
-	msg.prod = conn->ctl.rx_prod;
-	conn->tx_prep = smc_cursor_advance(conn->snd_geom, conn->tx_prep, 2);
-	conn->tx_sent = conn->tx_prep;
-	conn->ctl.tx_prod = smc_cursor_advance(conn->ctl.tx_geom, conn->ctl.tx_prod, 2);
-	msg.cons = smc_cursor_advance(conn->ctl.tx_geom, conn->ctl.tx_cons, 1);
+	msg.prod = smc_edge_cursor(&ctl->rx_edge, ctl->rx_prod);
+	ctl->tx_prep += 2;
+	ctl->tx_sent = ctl->tx_prep;
+	msg.cons = smc_edge_cursor(&ctl->tx_edge, ctl->tx_cons + 1);
 	cdc_receive_msg(lab, &msg);
 	KUNIT_EXPECT_EQ(test, cdc_told, 0U);
 
-	conn->tx_prep = smc_cursor_advance(conn->snd_geom, conn->tx_prep, 1);
+	ctl->tx_prep++;
 	msg.seq++;
-	msg.cons = conn->ctl.tx_prod;
+	msg.cons = smc_edge_cursor(&ctl->tx_edge, ctl->tx_sent);
 	cdc_receive_msg(lab, &msg);
 	KUNIT_EXPECT_EQ(test, cdc_told, SMC_EV_SPACE);
 }
@@ -390,8 +390,6 @@ static void cdc_receive(struct cdc_lab *lab, u32 token)
 {
 	struct smc_cdc_msg msg = { .token = token, .seq = 1, .conn_flags = SMC_CDC_DONE };
 
-	msg.prod = lab->conn->ctl.rx_prod;
-	msg.cons = lab->conn->ctl.tx_cons;
 	cdc_receive_msg(lab, &msg);
 }
 
@@ -412,8 +410,6 @@ static void cdc_agree(struct cdc_lab *lab)
 
 	lab->lgr.ext = SMC_LLC_EXT_IMMEDIATE;
 	lab->link.num = 1;
-	msg.prod = lab->conn->ctl.rx_prod;
-	msg.cons = lab->conn->ctl.tx_cons;
 	cdc_receive_msg(lab, &msg);
 }
 
@@ -469,10 +465,10 @@ static void immediate_data_takes_the_place_of_a_message(struct kunit *test)
 	lab->link.wr.max_inline = 10;
 	lab->link.wr.max_sge = SMC_WR_MIN_SGE;
 	conn->ctl.tx_imm_name = 9;
-	conn->ctl.tx_unproved = 0;
-	conn->tx_prep = smc_cursor_advance(conn->snd_geom, conn->tx_sent, 10);
+	conn->ctl.tx_proof = 0;
+	conn->ctl.tx_prep += 10;
 	spin_lock_bh(&conn->lock);
-	smc_cdc_plan(&conn->ctl, conn->snd_geom, conn->tx_sent, conn->tx_prep, &x);
+	smc_cdc_plan(&conn->ctl, smc_cdc_message(&conn->ctl), &x);
 	KUNIT_EXPECT_EQ(test, smc_cdc_post(conn, slot, &x), 0);
 	spin_unlock_bh(&conn->lock);
 	KUNIT_EXPECT_TRUE(test, slot->has_imm);
@@ -480,7 +476,7 @@ static void immediate_data_takes_the_place_of_a_message(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, slot->nr_writes, 1);
 	KUNIT_EXPECT_EQ(test, slot->tag.seq, 1);
 	KUNIT_EXPECT_EQ(test, slot->tag.len, 10U);
-	KUNIT_EXPECT_TRUE(test, smc_cursor_is_equal(conn->tx_sent, conn->tx_prep));
+	KUNIT_EXPECT_EQ(test, conn->ctl.tx_sent, 10);
 	conn->sndbuf.buf = NULL;
 }
 

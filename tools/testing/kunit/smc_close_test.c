@@ -159,8 +159,8 @@ static int close_test_init(struct kunit *test)
 	conn->sk = lab->smc.sk;
 	conn->token = 1;
 	conn->rtoken = -1;
-	conn->ctl.rx_geom.size = 4096;
-	conn->snd_geom.size = 4096;
+	conn->ctl.rx_edge.size = 4096;
+	conn->ctl.snd_size = 4096;
 	spin_lock_init(&conn->lock);
 	/* of the suite */
 	refcount_set(&conn->refs, 1);

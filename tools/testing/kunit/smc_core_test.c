@@ -1326,8 +1326,8 @@ static void rmb_15_rmb_20_its_owner_leaves_an_element_alone(struct kunit *test)
 	memcpy(is, conn->rmbe.cpu, CORE_SIZE);
 
 	in.seq = 1;
-	in.prod = smc_cursor_advance(conn->ctl.rx_geom, conn->ctl.rx_prod, 1000);
-	in.cons = conn->ctl.tx_cons;
+	in.prod = smc_edge_cursor(&conn->ctl.rx_edge, 1000);
+	in.cons = smc_edge_cursor(&conn->ctl.tx_edge, 0);
 	in.prod_flags = SMC_CDC_BLOCKED | SMC_CDC_URG_PENDING | SMC_CDC_URG_PRESENT;
 	in.conn_flags = SMC_CDC_DONE;
 	KUNIT_EXPECT_TRUE(test, smc_cdc_apply(&conn->ctl, &in) & SMC_EV_DATA);
@@ -1337,7 +1337,7 @@ static void rmb_15_rmb_20_its_owner_leaves_an_element_alone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_conn_readable(conn), 400);
 	smc_cdc_set_conn_flags(&conn->ctl, SMC_CDC_CLOSED);
 	KUNIT_EXPECT_EQ(test, smc_cdc_build(&conn->ctl, &none, &out), 0);
-	KUNIT_EXPECT_EQ(test, out.cons.off, conn->ctl.rx_cons.off);
+	KUNIT_EXPECT_EQ(test, out.cons.off, smc_edge_off(&conn->ctl.rx_edge, 600));
 	conn->tx_inflight = 1;
 	core_tx_done(conn, out.seq, 0, true);
 
@@ -1418,8 +1418,8 @@ static struct core_conn *core_unread(struct kunit *test, struct smc_link *link)
 	struct smc_cdc_msg in = { .seq = 1 };
 
 	smc_conn_open(conn);
-	in.prod = smc_cursor_advance(conn->ctl.rx_geom, conn->ctl.rx_prod, 1000);
-	in.cons = conn->ctl.tx_cons;
+	in.prod = smc_edge_cursor(&conn->ctl.rx_edge, 1000);
+	in.cons = smc_edge_cursor(&conn->ctl.tx_edge, 0);
 	KUNIT_EXPECT_TRUE(test, smc_cdc_apply(&conn->ctl, &in) & SMC_EV_DATA);
 	return cc;
 }
@@ -1476,19 +1476,17 @@ static void unreadable_data_goes_at_once(struct kunit *test)
 struct core_rest {
 	const char *what;
 	u8 conn_flags;
-	u16 wrap;
-	u32 off;
-	u64 total;
+	u64 prod;
 	u32 dirty;
 };
 
 static const struct core_rest core_rests[] = {
-	{ "not closed", 0, 0, 1000, 0, CORE_SIZE },
-	{ "closed", SMC_CDC_DONE | SMC_CDC_CLOSED, 0, 1000, 1000, 1000 },
-	{ "closed without data", SMC_CDC_CLOSED, 0, 0, 0, SMC_EYE_CATCHER_LEN },
-	{ "more than a ring", SMC_CDC_CLOSED, 1, 10, CORE_SIZE, CORE_SIZE },
-	{ "so much that the wrap number is 0 again", SMC_CDC_CLOSED, 0, 10, 1ULL << 40, CORE_SIZE },
-	{ "aborted, maybe with data that was not announced", SMC_CDC_ABORT, 0, 1000, 1000,
+	{ "not closed", 0, 1000, CORE_SIZE },
+	{ "closed", SMC_CDC_DONE | SMC_CDC_CLOSED, 1000, 1000 },
+	{ "closed without data", SMC_CDC_CLOSED, 0, SMC_EYE_CATCHER_LEN },
+	{ "more than a ring", SMC_CDC_CLOSED, CORE_SIZE + 10, CORE_SIZE },
+	{ "so much that the wrap number is 0 again", SMC_CDC_CLOSED, 1ULL << 40, CORE_SIZE },
+	{ "aborted, maybe with data that was not announced", SMC_CDC_ABORT, 1000,
 	  CORE_SIZE },
 };
 
@@ -1503,8 +1501,7 @@ static void rmb_13_what_the_peer_wrote_is_zeroed(struct kunit *test)
 		const struct core_rest *row = &core_rests[i];
 
 		conn->ctl.rx_conn_flags = row->conn_flags;
-		conn->ctl.rx_prod = (struct smc_cursor){ row->wrap, row->off };
-		conn->rx_total = row->total;
+		conn->ctl.rx_prod = row->prod;
 		KUNIT_EXPECT_EQ_MSG(test, conn_dirty_bytes(conn), row->dirty, "%s", row->what);
 	}
 	conn->ctl.rx_prod = conn->ctl.rx_cons;
@@ -2037,9 +2034,8 @@ static void core_send(struct core_conn *cc, u32 len)
 {
 	struct smc_conn *conn = cc->conn;
 
-	conn->tx_prep = smc_cursor_advance(conn->snd_geom, conn->tx_prep, len);
-	conn->tx_sent = conn->tx_prep;
-	conn->ctl.tx_inflight += len;
+	conn->ctl.tx_prep += len;
+	conn->ctl.tx_sent = conn->ctl.tx_prep;
 }
 
 static void fail_04_what_is_in_flight_ends_first(struct kunit *test)

@@ -35,10 +35,7 @@ static int notice_test_init(struct kunit *test)
 	}
 	conn->sk = sk;
 	spin_lock_init(&conn->lock);
-	conn->snd_geom = (struct smc_geom){ .size = NOTICE_RING };
-	conn->tx_prep = smc_cursor_start(conn->snd_geom);
-	conn->tx_sent = conn->tx_prep;
-	conn->tx_fin = conn->tx_prep;
+	conn->ctl.snd_size = NOTICE_RING;
 	test->priv = conn;
 	return 0;
 }
@@ -60,8 +57,7 @@ static void notice_send(struct smc_conn *conn, u32 len, u32 tsflags)
 	lock_sock(conn->sk);
 	smc_errqueue_prepare(conn, tsflags);
 	spin_lock_bh(&conn->lock);
-	conn->tx_prep = smc_cursor_advance(conn->snd_geom, conn->tx_prep, len);
-	conn->tx_total += len;
+	conn->ctl.tx_prep += len;
 	smc_errqueue_request(conn, tsflags);
 	spin_unlock_bh(&conn->lock);
 	smc_errqueue_report(conn);
@@ -70,7 +66,7 @@ static void notice_send(struct smc_conn *conn, u32 len, u32 tsflags)
 
 static void notice_complete(struct smc_conn *conn, u32 len)
 {
-	conn->tx_fin = smc_cursor_advance(conn->snd_geom, conn->tx_fin, len);
+	conn->ctl.tx_fin += len;
 	smc_errqueue_report(conn);
 }
 

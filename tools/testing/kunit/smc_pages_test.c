@@ -38,7 +38,7 @@ static int pages_init(struct kunit *test)
 	conn = &lab->conn;
 	conn->sk = &lab->sk;
 	spin_lock_init(&conn->lock);
-	conn->snd_geom.size = PAGES_RING;
+	conn->ctl.snd_size = PAGES_RING;
 	conn->phase = SMC_CONN_OPEN;
 	/* never dereferenced */
 	RCU_INIT_POINTER(conn->link, (void *)test);
@@ -86,14 +86,13 @@ static void pages_publish(struct smc_conn *conn, struct sk_buff *skb, u32 len)
 	spin_lock_bh(&conn->lock);
 	if (skb)
 		smc_pages_add(conn, skb);
-	conn->tx_prep = smc_cursor_advance(conn->snd_geom, conn->tx_prep, len);
-	conn->tx_total += len;
+	conn->ctl.tx_prep += len;
 	spin_unlock_bh(&conn->lock);
 }
 
 static void pages_complete(struct smc_conn *conn, u32 len)
 {
-	conn->tx_fin = smc_cursor_advance(conn->snd_geom, conn->tx_fin, len);
+	conn->ctl.tx_fin += len;
 	smc_pages_reap(conn);
 }
 
@@ -209,7 +208,7 @@ static void only_what_did_not_complete_is_copied_to_the_ring(struct kunit *test)
 
 	spin_lock_bh(&conn->lock);
 	smc_pages_to_ring(conn);
-	smc_pages_piece(conn, conn->tx_total - 2 * PAGE_SIZE + 1000, PAGES_RING, &piece);
+	smc_pages_piece(conn, conn->ctl.tx_prep - 2 * PAGE_SIZE + 1000, PAGES_RING, &piece);
 	spin_unlock_bh(&conn->lock);
 	KUNIT_EXPECT_NULL(test, piece.page);
 	KUNIT_EXPECT_EQ(test, piece.len, PAGES_RING);

@@ -47,7 +47,6 @@ static int tx_fake_post(struct smc_conn *conn, struct smc_wr_slot *slot,
 
 	if (rc)
 		return rc;
-	conn->tx_sent = smc_cursor_advance(conn->snd_geom, conn->tx_sent, xfer->len);
 	tx_nr_built++;
 	conn->tx_inflight += !tx_post_rc;
 	return tx_post_rc;
@@ -66,7 +65,7 @@ static int tx_fake_replay(struct smc_conn *conn, struct smc_wr_slot *slot)
 	struct smc_xfer x;
 	int rc;
 
-	smc_cdc_replay(&conn->ctl, conn->snd_geom, conn->tx_sent, &x);
+	smc_cdc_replay(&conn->ctl, &x);
 	tx_nr_replayed++;
 	rc = smc_cdc_build(&conn->ctl, NULL, &msg);
 	conn->tx_inflight += !rc;
@@ -121,7 +120,6 @@ struct tx_case {
 /* A connection on a link with no messages due. */
 static struct smc_conn *tx_new(struct kunit *test)
 {
-	struct smc_geom element = { .size = TX_ELEMENT };
 	struct tx_case *c = kunit_kzalloc(test, sizeof(*c), GFP_KERNEL);
 	struct smc_conn *conn;
 
@@ -132,8 +130,7 @@ static struct smc_conn *tx_new(struct kunit *test)
 	conn->sk = (struct sock *)&c->tp;
 	sock_net_set(conn->sk, &init_net);
 	spin_lock_init(&conn->lock);
-	smc_cdc_ctl_init(&conn->ctl, element, element);
-	conn->snd_geom.size = TX_RING;
+	smc_cdc_ctl_init(&conn->ctl, 0, TX_ELEMENT, TX_ELEMENT, TX_RING);
 	conn->phase = SMC_CONN_OPEN;
 	rcu_assign_pointer(conn->link, &c->link);
 	tx_nr_built = 0;
@@ -148,7 +145,7 @@ static struct smc_conn *tx_new(struct kunit *test)
 static void tx_send_byte(struct smc_conn *conn)
 {
 	spin_lock_bh(&conn->lock);
-	conn->tx_prep = smc_cursor_advance(conn->snd_geom, conn->tx_prep, 1);
+	conn->ctl.tx_prep++;
 	spin_unlock_bh(&conn->lock);
 	smc_tx_push(conn);
 }
@@ -174,7 +171,7 @@ static void tx_01_a_message_fits_the_port(struct kunit *test)
 	struct tx_case *c = container_of(conn, struct tx_case, conn);
 
 	spin_lock_bh(&conn->lock);
-	conn->tx_prep = smc_cursor_advance(conn->snd_geom, conn->tx_prep, 16384);
+	conn->ctl.tx_prep += 16384;
 	spin_unlock_bh(&conn->lock);
 	c->link.wr.max_write = 1024;
 	smc_tx_push(conn);
@@ -215,7 +212,7 @@ static void fail_14_a_push_on_a_dead_link_leaves_numbers_for_the_replay(struct k
 	KUNIT_EXPECT_EQ(test, tx_nr_built, nr);
 
 	/* data that was held back follows when the replay is acknowledged, a message at a time */
-	smc_cdc_done(&conn->ctl, conn->ctl.tx_seq, conn->ctl.tx_inflight);
+	smc_cdc_done(&conn->ctl, conn->ctl.tx_seq, conn->ctl.tx_sent);
 	for (i = 0; i < 2; i++) {
 		conn->tx_inflight = 0;
 		smc_tx_push(conn);
@@ -230,6 +227,16 @@ static bool tx_awaits(struct smc_conn *conn)
 	tx_nr_awaited = 0;
 	smc_tx_push(conn);
 	return tx_nr_awaited;
+}
+
+/* The peer has read @len more bytes; @fin of what was sent have completed. */
+static void tx_arrived(struct smc_cdc_ctl *ctl, u32 len, u32 fin)
+{
+	ctl->tx_prep += len;
+	ctl->tx_sent = ctl->tx_prep;
+	ctl->tx_cons = ctl->tx_prep;
+	ctl->tx_edge.lap = ctl->tx_prep;
+	ctl->tx_fin += fin;
 }
 
 /* An event for each completion would double the events of a request and its answer. */
@@ -252,15 +259,11 @@ static void tx_04_a_completion_is_awaited_where_something_waits(struct kunit *te
 	KUNIT_EXPECT_EQ(test, conn->tx_inflight, 1);
 
 	/* a writer: less than a quarter of the ring is free */
-	conn->tx_fin = conn->tx_sent;
-	conn->tx_prep = smc_cursor_advance(conn->snd_geom, conn->tx_prep, TX_RING / 4 * 3);
-	conn->tx_sent = conn->tx_prep;
+	tx_arrived(&conn->ctl, TX_RING / 4 * 3, smc_cdc_unacked(&conn->ctl));
 	KUNIT_EXPECT_FALSE(test, tx_awaits(conn));
-	conn->tx_fin = smc_cursor_advance(conn->snd_geom, conn->tx_fin, TX_RING / 2);
-	conn->tx_prep = smc_cursor_advance(conn->snd_geom, conn->tx_prep, TX_RING / 2 + 1);
-	conn->tx_sent = conn->tx_prep;
+	tx_arrived(&conn->ctl, TX_RING / 2 + 1, TX_RING / 2);
 	KUNIT_EXPECT_TRUE(test, tx_awaits(conn));
-	conn->tx_fin = conn->tx_prep;
+	conn->ctl.tx_fin = conn->ctl.tx_prep;
 	KUNIT_EXPECT_FALSE(test, tx_awaits(conn));
 
 	/* TCP_USER_TIMEOUT, TCP_INFO, a time stamp */
