@@ -52,8 +52,11 @@ static void smc_diag_translate(const struct smc_diag_walk *w, struct smc_diag_ms
 
 static struct smc_diag_cursor diag_cursor(const struct smc_edge *e, u64 pos)
 {
-	struct smc_cursor c = smc_edge_cursor(e, pos);
+	struct smc_cursor c = {};
 
+	/* the streams begin when the group knows its dialect */
+	if (e->size)
+		c = smc_edge_cursor(e, pos);
 	return (struct smc_diag_cursor){ .wrap = c.wrap, .count = c.off };
 }
 

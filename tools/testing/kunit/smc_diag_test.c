@@ -67,7 +67,41 @@ static void lid_06_a_link_without_queues_still_has_its_names(struct kunit *test)
 			   "0000:0000:0000:0000:0000:0000:0000:0002");
 }
 
+/* A connection of a first contact has a token before the dialect is known, which sets sizes. */
+static void a_stream_that_has_not_begun_is_at_0(struct kunit *test)
+{
+	struct smc_diag_conninfo is, zero = {};
+	struct sk_buff *skb = alloc_skb(512, GFP_KERNEL);
+	struct diag_lab *lab = kunit_kzalloc(test, sizeof(*lab), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	KUNIT_ASSERT_NOT_NULL(test, lab);
+	spin_lock_init(&lab->conn.lock);
+	lab->conn.token = 7;
+	KUNIT_EXPECT_EQ(test, smc_diag_put_conninfo(skb, &lab->conn), 0);
+	KUNIT_ASSERT_EQ(test, skb->len, nla_total_size(sizeof(is)));
+	nla_memcpy(&is, (struct nlattr *)skb->data, sizeof(is));
+	kfree_skb(skb);
+	zero.token = 7;
+	KUNIT_EXPECT_MEMEQ(test, &is, &zero, sizeof(is));
+
+	/* a lap of 4092 bytes behind an eye catcher, and a ring of 4096 */
+	smc_cdc_ctl_init(&lab->conn.ctl, SMC_EYE_CATCHER_LEN, 4096, 4096, 4096);
+	lab->conn.ctl.tx_sent = 4095;
+	skb = alloc_skb(512, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	KUNIT_EXPECT_EQ(test, smc_diag_put_conninfo(skb, &lab->conn), 0);
+	nla_memcpy(&is, (struct nlattr *)skb->data, sizeof(is));
+	kfree_skb(skb);
+	KUNIT_EXPECT_EQ(test, is.rx_prod.count, SMC_EYE_CATCHER_LEN);
+	KUNIT_EXPECT_EQ(test, is.tx_prod.wrap, 1);
+	KUNIT_EXPECT_EQ(test, is.tx_prod.count, SMC_EYE_CATCHER_LEN + 3);
+	KUNIT_EXPECT_EQ(test, is.tx_sent.wrap, 0);
+	KUNIT_EXPECT_EQ(test, is.tx_sent.count, 4095);
+}
+
 static struct kunit_case cases[] = {
+	KUNIT_CASE(a_stream_that_has_not_begun_is_at_0),
 	KUNIT_CASE(lid_06_a_link_without_queues_still_has_its_names),
 	{}
 };
