@@ -1478,11 +1478,13 @@ struct core_rest {
 	u8 conn_flags;
 	u64 prod;
 	u32 dirty;
+	u16 base;
 };
 
 static const struct core_rest core_rests[] = {
 	{ "not closed", 0, 1000, CORE_SIZE },
 	{ "closed", SMC_CDC_DONE | SMC_CDC_CLOSED, 1000, 1000 },
+	{ "behind an eye catcher", SMC_CDC_CLOSED, 1000, 1004, SMC_EYE_CATCHER_LEN },
 	{ "closed without data", SMC_CDC_CLOSED, 0, SMC_EYE_CATCHER_LEN },
 	{ "more than a ring", SMC_CDC_CLOSED, CORE_SIZE + 10, CORE_SIZE },
 	{ "so much that the wrap number is 0 again", SMC_CDC_CLOSED, 1ULL << 40, CORE_SIZE },
@@ -1502,6 +1504,7 @@ static void rmb_13_what_the_peer_wrote_is_zeroed(struct kunit *test)
 
 		conn->ctl.rx_conn_flags = row->conn_flags;
 		conn->ctl.rx_prod = row->prod;
+		conn->ctl.rx_edge.base = row->base;
 		KUNIT_EXPECT_EQ_MSG(test, conn_dirty_bytes(conn), row->dirty, "%s", row->what);
 	}
 	conn->ctl.rx_prod = conn->ctl.rx_cons;
