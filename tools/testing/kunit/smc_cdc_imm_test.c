@@ -24,7 +24,7 @@ static struct smc_cdc_ctl *ctl_new(struct kunit *test, u32 size)
 	return ctl;
 }
 
-/* A message that says what was said before; its cursors are those of the first lap */
+/* A message without news; its cursors are those of the first lap */
 static struct smc_cdc_msg plain_msg(const struct smc_cdc_ctl *ctl, u16 seq, u8 link_num)
 {
 	return (struct smc_cdc_msg){

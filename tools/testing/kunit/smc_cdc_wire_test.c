@@ -1089,6 +1089,13 @@ static void close_18_nothing_is_written_to_a_closed_peer(struct kunit *test)
 	smc_cdc_set_conn_flags(&p->a.ctl, C);
 	KUNIT_EXPECT_EQ(test, send_to(test, &p->a, &p->b),
 			(u32)(SMC_EV_CLOSED | SMC_EV_SPACE));
+	/* It gets no message of a blocked writer, either. */
+	p = pair_new(test, rfc_geom);
+	pair_set_cursors(p, curs(2, 1004), curs(1, 1004));
+	smc_cdc_set_conn_flags(&p->b.ctl, C);
+	send_to(test, &p->b, &p->a);
+	prepare(&p->a, 1);
+	expect_quiet(test, &p->a);
 }
 
 static void build_refuses_more_than_may_be_written(struct kunit *test)
@@ -1127,6 +1134,13 @@ static void win_02_update_goes_out_below_half_by_a_tenth(struct kunit *test)
 	send_to(test, &p->a, &p->b);
 	KUNIT_EXPECT_EQ(test, send_to(test, &p->b, &p->a), (u32)SMC_EV_SPACE);
 	expect_quiet(test, &p->b);
+	/* The same from there on. */
+	prepare(&p->a, 4997);
+	send_to(test, &p->a, &p->b);
+	consume(test, &p->b, 999);
+	expect_quiet(test, &p->b);
+	consume(test, &p->b, 1);
+	KUNIT_EXPECT_EQ(test, send_to(test, &p->b, &p->a), (u32)SMC_EV_SPACE);
 }
 
 static void win_08_any_byte_is_reported_until_b_is_clear(struct kunit *test)
@@ -1457,6 +1471,7 @@ static void urg_01_p_at_once_sendable_or_not(struct kunit *test)
 	/* Sendable: with the data. */
 	prepare(&p->a, 5);
 	smc_cdc_mark_urgent(&p->a.ctl);
+	KUNIT_EXPECT_FALSE(test, smc_cdc_is_needed(&p->a.ctl));
 	KUNIT_EXPECT_TRUE(test, must_push(test, &p->a).prod_flags & P);
 	/* Held back by the mark before it: in a message of its own. */
 	prepare(&p->a, 5);
@@ -1787,6 +1802,9 @@ static void api_11_out_of_line_byte_is_read_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_cdc_urg_read(ctl, false), 'u');
 	KUNIT_EXPECT_EQ(test, smc_cdc_urg_read(ctl, false), -EINVAL);
 	KUNIT_EXPECT_EQ(test, smc_cdc_readable(ctl), 4U);
+	KUNIT_ASSERT_EQ(test, smc_cdc_consume(ctl, 3), 0);
+	KUNIT_EXPECT_TRUE(test, smc_cdc_urg_take_out(ctl));
+	KUNIT_EXPECT_EQ(test, ctl->rx_urg, SMC_URG_OUT_OF_LINE);
 }
 
 static void api_11_no_urgent_byte_is_einval_one_due_is_eagain(struct kunit *test)
@@ -1832,6 +1850,8 @@ static void urg_06_byte_out_of_line_makes_room_at_once(struct kunit *test)
 	/* The urgent byte is at the read position. */
 	KUNIT_EXPECT_TRUE(test, smc_cdc_is_at_mark(ctl, 0));
 	KUNIT_EXPECT_EQ(test, smc_cdc_urg_read(ctl, false), 'u');
+	KUNIT_EXPECT_EQ(test, smc_cdc_urg_read(ctl, false), -EINVAL);
+	KUNIT_ASSERT_EQ(test, smc_cdc_consume(ctl, 0), 0);
 	KUNIT_EXPECT_TRUE(test, smc_cdc_is_at_mark(ctl, 0));
 	add_bytes(test, ctl, 2);
 	KUNIT_EXPECT_TRUE(test, smc_cdc_is_at_mark(ctl, 0));
@@ -1961,6 +1981,22 @@ static void urg_01_single_open_byte_is_announced(struct kunit *test)
 	expect_quiet(test, &p->a);
 }
 
+/* Another one behind it is complete, and fixes it. */
+static void urg_13_complete_mark_behind_an_open_one(struct kunit *test)
+{
+	struct pair *p = pair_new(test, rfc_geom);
+
+	prepare(&p->a, 2);
+	smc_cdc_open_urgent(&p->a.ctl);
+	prepare(&p->a, 1);
+	smc_cdc_mark_urgent(&p->a.ctl);
+	KUNIT_EXPECT_EQ(test, must_push(test, &p->a).prod_flags, P | U);
+	KUNIT_EXPECT_EQ(test, p->a.x.len, 2U);
+	p->a.ctl.tx_urg_sent = 0;
+	KUNIT_EXPECT_EQ(test, must_push(test, &p->a).prod_flags, P | U);
+	KUNIT_EXPECT_EQ(test, p->a.x.len, 1U);
+}
+
 static void urg_13_open_mark_behind_another_one(struct kunit *test)
 {
 	struct pair *p = pair_new(test, rfc_geom);
@@ -1972,11 +2008,13 @@ static void urg_13_open_mark_behind_another_one(struct kunit *test)
 	/* The first message carries all of its bytes. */
 	KUNIT_EXPECT_EQ(test, must_push(test, &p->a).prod_flags, P | U);
 	KUNIT_EXPECT_EQ(test, p->a.x.len, 3U);
-	prepare(&p->a, 3);
-	smc_cdc_open_urgent(&p->a.ctl);
 	p->a.ctl.tx_urg_sent = 0;
 	KUNIT_EXPECT_EQ(test, must_push(test, &p->a).prod_flags, P);
-	KUNIT_EXPECT_EQ(test, p->a.x.len, 5U);
+	KUNIT_EXPECT_EQ(test, p->a.x.len, 2U);
+	prepare(&p->a, 3);
+	smc_cdc_open_urgent(&p->a.ctl);
+	KUNIT_EXPECT_EQ(test, must_push(test, &p->a).prod_flags, P);
+	KUNIT_EXPECT_EQ(test, p->a.x.len, 3U);
 }
 
 /* Completion and change of link. */
@@ -1994,6 +2032,8 @@ static void fail_05_ss_follows_good_completions(struct kunit *test)
 	smc_cdc_done(&p->a.ctl, 1, 100);
 	KUNIT_EXPECT_EQ(test, p->a.ctl.tx_seq_done, 1);
 	KUNIT_EXPECT_EQ(test, inflight(&p->a.ctl), 200U);
+	prepare(&p->a, 50);
+	KUNIT_EXPECT_EQ(test, smc_cdc_unacked(&p->a.ctl), 250U);
 	smc_cdc_done(&p->a.ctl, 2, 200);
 	KUNIT_EXPECT_EQ(test, p->a.ctl.tx_seq_done, 2);
 	KUNIT_EXPECT_EQ(test, inflight(&p->a.ctl), 0U);
@@ -2220,6 +2260,22 @@ static void fail_11_a_move_without_validation_waits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_cdc_apply_moved(ctl, &msg), (u32)SMC_EV_ABORT);
 }
 
+/* A third one behind two that wait is as bad as a third validation. */
+static void fail_10_fail_11_a_third_move_with_a_gap_is_a_loss(struct kunit *test)
+{
+	struct smc_cdc_ctl *ctl = ctl_new(test, rfc_geom);
+	struct smc_cdc_msg msg = plain_msg(ctl, 3);
+
+	msg.prod_flags = F;
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply(ctl, &msg), (u32)SMC_EV_HELD);
+	msg.seq = 5;
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply(ctl, &msg), (u32)SMC_EV_HELD);
+	msg.seq = 8;
+	msg.prod_flags = 0;
+	msg.prod = curs(0, 104);
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply_moved(ctl, &msg), (u32)SMC_EV_LOST);
+}
+
 /* A message that waits is replaced by a newer one; its request for an update is not. */
 static void fail_17_win_09_a_held_request_survives(struct kunit *test)
 {
@@ -2313,7 +2369,7 @@ static void fail_10_nothing_is_missed_behind_the_last_word(struct kunit *test)
 	struct pair *p = pair_new(test, rfc_geom);
 	struct smc_cdc_msg validation, first, again;
 
-	smc_cdc_set_conn_flags(&p->a.ctl, D | C);
+	smc_cdc_set_conn_flags(&p->a.ctl, C);
 	first = must_push(test, &p->a);
 	validation = first;
 	validation.seq++;
@@ -2324,8 +2380,14 @@ static void fail_10_nothing_is_missed_behind_the_last_word(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_cdc_apply(&p->b.ctl, &validation), (u32)SMC_EV_HELD);
 	KUNIT_EXPECT_EQ(test, smc_cdc_apply(&p->b.ctl, &again), (u32)SMC_EV_HELD);
 	KUNIT_EXPECT_EQ(test, smc_cdc_give_up(&p->b.ctl), (u32)SMC_EV_LOST);
-	KUNIT_EXPECT_EQ(test, smc_cdc_apply(&p->b.ctl, &first), (u32)(SMC_EV_DONE | SMC_EV_CLOSED));
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply(&p->b.ctl, &first), (u32)SMC_EV_CLOSED);
 	KUNIT_EXPECT_EQ(test, smc_cdc_give_up(&p->b.ctl), 0U);
+	/* and what was held behind it is no message that came too late */
+	p = pair_new(test, rfc_geom);
+	validation.seq = first.seq;
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply(&p->b.ctl, &validation), (u32)SMC_EV_HELD);
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply(&p->b.ctl, &again), (u32)SMC_EV_HELD);
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply(&p->b.ctl, &first), (u32)SMC_EV_CLOSED);
 }
 
 /* Apply message SEQ, which ends with byte PROD of the stream; return the events. */
@@ -2546,6 +2608,7 @@ static void fail_14_a_dead_link_does_not_use_up_the_numbers(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, smc_cdc_build(a, NULL, &msg), 0);
 	/* only after several links have each lost a full queue */
 	KUNIT_EXPECT_GT(test, i, 4 * 72);
+	KUNIT_EXPECT_EQ(test, i, SMC_CDC_AHEAD_MAX);
 	KUNIT_EXPECT_TRUE(test, smc_cdc_is_replay_due(a));
 
 	KUNIT_ASSERT_EQ(test, smc_cdc_build_validation(a, &msg), 0);
@@ -3384,6 +3447,7 @@ static struct kunit_case smc_cdc_wire_cases[] = {
 	KUNIT_CASE(urg_16_open_mark_moves_and_holds_one_byte),
 	KUNIT_CASE(urg_16_open_mark_that_ends_early_is_the_last_byte),
 	KUNIT_CASE(urg_01_single_open_byte_is_announced),
+	KUNIT_CASE(urg_13_complete_mark_behind_an_open_one),
 	KUNIT_CASE(urg_13_open_mark_behind_another_one),
 	KUNIT_CASE(fail_05_ss_follows_good_completions),
 	KUNIT_CASE(fail_07_validation_is_f_and_ss),
@@ -3395,6 +3459,7 @@ static struct kunit_case smc_cdc_wire_cases[] = {
 	KUNIT_CASE(fail_10_a_queue_worked_off_late_is_no_loss),
 	KUNIT_CASE(fail_11_a_move_without_validation_may_be_harmless),
 	KUNIT_CASE(fail_11_a_move_without_validation_waits),
+	KUNIT_CASE(fail_10_fail_11_a_third_move_with_a_gap_is_a_loss),
 	KUNIT_CASE(fail_17_win_09_a_held_request_survives),
 	KUNIT_CASE(fail_11_abrt_02_an_abort_does_not_wait_for_missing_data),
 	KUNIT_CASE(urg_05_first_byte_of_the_stream_is_urgent),
