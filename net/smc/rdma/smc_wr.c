@@ -6,8 +6,10 @@
  *   A poster takes a slot, fills in a message and up to two RDMA WRITEs and posts it: one
  *   chain, one doorbell, of which only the final SEND is signalled, or the final WRITE if it has
  *   immediate data. Its completion covers the WRITEs before it, gives the slot back and calls
- *   the poster's done function. Receives are posted before the queue pair can receive, and again
- *   once their message is handled.
+ *   the poster's done function. A short message, which is one WRITE with immediate data, has no
+ *   slot: its completion is that of the poster's flow, where messages complete in order.
+ *   Receives are posted before the queue pair can receive, and again once their message is
+ *   handled.
  *
  * Events:
  *   Each receive causes an event, and its handler also takes the completions of sends. These
@@ -18,7 +20,8 @@
  * Ownership:
  *   Between smc_wr_slot_get() and smc_wr_post() a slot belongs to the poster, then to the
  *   queue. What an unfinished work request may name (slot, receive, registration) stays
- *   valid until smc_wr_stop() has returned.
+ *   valid until smc_wr_stop() has returned. A flow is valid while it has a message in flight, and
+ *   has left the queues before it is freed.
  *
  * Error handling:
  *   The first error of any kind calls ops->broken, once. A work request in error moves the
@@ -121,7 +124,8 @@ static void smc_wr_check_end(struct work_struct *work)
 static bool smc_wr_is_busy(struct smc_wr *wr)
 {
 	guard(spinlock_bh)(&wr->lock);
-	return wr->nr_free[SMC_WR_DATA] + wr->nr_free[SMC_WR_CTRL] != wr->nr_slots ||
+	return atomic_read(&wr->credits) != wr->nr_credits ||
+	       wr->nr_free[SMC_WR_DATA] + wr->nr_free[SMC_WR_CTRL] != wr->nr_slots ||
 	       !list_empty(&wr->regs) || test_bit(SMC_WR_IS_STOPPED, &wr->flags);
 }
 
@@ -129,7 +133,7 @@ static bool smc_wr_is_busy(struct smc_wr *wr)
 static bool smc_wr_is_stalled(const struct smc_wr *wr)
 {
 	unsigned int max_quiet = wr->tick.max_quiet;
-	u32 most = 0;
+	u32 most = atomic_read(&wr->credits) == wr->nr_credits ? 0 : SMC_WR_SHORT_MAX;
 	unsigned int i;
 
 	if (wr->tick.nr_quiet <= max_quiet)
@@ -727,7 +731,7 @@ int smc_wr_post(struct smc_wr_slot *slot)
 	rc = ib_post_send(wr->qp, first, &bad);
 	if (likely(!rc)) {
 		if (unlikely(!delayed_work_pending(&wr->tick.work)))
-			schedule_delayed_work(&wr->tick.work, SMC_WR_TICK);
+			smc_wr_start_tick(wr);
 		rcu_read_unlock();
 		return 0;
 	}
@@ -747,6 +751,85 @@ int smc_wr_post(struct smc_wr_slot *slot)
 	rcu_read_unlock();
 	smc_wr_report(wr, SMC_WR_FAULT_POST);
 	return rc;
+}
+
+/**
+ * smc_wr_flow_join() - enter a flow into queues on which it is to post
+ * @flow: nothing of it is in flight; the caller's lock, which guards it, is held
+ * @wr: the queues
+ *
+ * Context: Any context but hard interrupt. Expects an RCU read section. Takes wr->lock.
+ * Return: false if the queues are stopped.
+ */
+bool smc_wr_flow_join(struct smc_wr_flow *flow, struct smc_wr *wr)
+{
+	if (flow->wr == wr)
+		return true;
+	smc_wr_flow_leave(flow);
+	guard(spinlock_bh)(&wr->lock);
+	if (test_bit(SMC_WR_IS_STOPPED, &wr->flags))
+		return false;
+	list_add(&flow->node, &wr->flows);
+	WRITE_ONCE(flow->wr, wr);
+	return true;
+}
+
+/* Expects wr->lock held. */
+static void smc_wr_flow_del(struct smc_wr_flow *flow)
+{
+	lockdep_assert_held(&flow->wr->lock);
+	list_del(&flow->node);
+	WRITE_ONCE(flow->wr, NULL);
+}
+
+/**
+ * smc_wr_flow_leave() - take a flow out of the queues
+ * @flow: nothing of it is in flight, and nothing is posted meanwhile
+ *
+ * Context: Any context but hard interrupt. Takes wr->lock.
+ */
+void smc_wr_flow_leave(struct smc_wr_flow *flow)
+{
+	struct smc_wr *wr;
+
+	/* queues that end take it out themselves, and are freed after a grace period */
+	guard(rcu)();
+	wr = READ_ONCE(flow->wr);
+	if (!wr)
+		return;
+	guard(spinlock_bh)(&wr->lock);
+	if (flow->wr == wr)
+		smc_wr_flow_del(flow);
+}
+
+/**
+ * smc_wr_short_failed() - a short message was refused, or did not reach the peer
+ * @wr: the queues
+ * @status: of its completion; IB_WC_SUCCESS if it was refused
+ *
+ * Breaks the link, as smc_wr_post() and the completion of a slot do.
+ *
+ * Context: Any context.
+ */
+void smc_wr_short_failed(struct smc_wr *wr, enum ib_wc_status status)
+{
+	if (status != IB_WC_SUCCESS) {
+		smc_wr_send_failed(wr, status);
+		return;
+	}
+	clear_bit(SMC_WR_IS_OPEN, &wr->flags);
+	smc_wr_report(wr, SMC_WR_FAULT_POST);
+}
+
+/**
+ * smc_wr_start_tick() - have completions looked after that cause no event
+ * @wr: the queues, with something posted
+ *
+ * Context: Any context. Expects an RCU read section.
+ */
+void smc_wr_start_tick(struct smc_wr *wr)
+{
+	schedule_delayed_work(&wr->tick.work, SMC_WR_TICK);
 }
 
 /*
@@ -910,6 +993,7 @@ int smc_wr_create(struct smc_wr *wr, const struct smc_ib_end *end,
 	INIT_LIST_HEAD(&wr->free[SMC_WR_DATA]);
 	INIT_LIST_HEAD(&wr->free[SMC_WR_CTRL]);
 	INIT_LIST_HEAD(&wr->regs);
+	INIT_LIST_HEAD(&wr->flows);
 	sema_init(&wr->reg_room, SMC_WR_REGS);
 	atomic_long_set(&wr->rx_jiffies, jiffies);
 	smc_ib_end_copy(&wr->end, end);
@@ -1106,6 +1190,35 @@ static void smc_wr_finish_slots(struct smc_wr *wr)
 			smc_wr_slot_finish(&wr->slots[i], false);
 }
 
+/* The first flow with a message in flight; those without are taken out. */
+static struct smc_wr_flow *smc_wr_next_flow(struct smc_wr *wr)
+{
+	struct smc_wr_flow *flow, *next;
+
+	guard(spinlock_bh)(&wr->lock);
+	list_for_each_entry_safe(flow, next, &wr->flows, node) {
+		if (flow->nr_posted != flow->nr_done)
+			return flow;
+		smc_wr_flow_del(flow);
+	}
+	return NULL;
+}
+
+/* Finishes short messages that will not complete, and takes out all flows. */
+static void smc_wr_finish_flows(struct smc_wr *wr)
+{
+	struct ib_wc wc = { .status = IB_WC_WR_FLUSH_ERR };
+	struct smc_wr_flow *flow;
+
+	guard(rcu)();
+	while ((flow = smc_wr_next_flow(wr))) {
+		wc.wr_cqe = &flow->cqe;
+		local_bh_disable();
+		flow->cqe.done(wr->send_cq, &wc);
+		local_bh_enable();
+	}
+}
+
 /* The last work request of a queue. */
 struct smc_wr_last {
 	struct ib_cqe cqe;
@@ -1188,6 +1301,7 @@ void smc_wr_stop(struct smc_wr *wr)
 		smc_wr_destroy_qp(wr);
 	smc_wr_finish_regs(wr);
 	smc_wr_finish_slots(wr);
+	smc_wr_finish_flows(wr);
 }
 
 /**

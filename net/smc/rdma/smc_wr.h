@@ -24,6 +24,8 @@
 #define SMC_WR_MAX_SGE		SMC_CAP_MAX_SGE
 #define SMC_WR_RECV_SGE		2	/* a receive, and SMC_WR_PAGE_MORE; if the device can */
 #define SMC_WR_CTRL_SLOTS	8	/* for LLC */
+#define SMC_WR_FLIGHT		8	/* short messages of one flow in flight, a power of two */
+#define SMC_WR_SHORT_MAX	0x10000	/* bytes of a short message */
 #define SMC_WR_BATCH		16	/* completions of a queue taken at once */
 #define SMC_WR_REGS		4	/* registrations in flight */
 #define SMC_WR_RECV_LEN		64	/* the rest of a longer message is in SMC_WR_PAGE_MORE */
@@ -36,7 +38,7 @@ enum smc_wr_class { SMC_WR_DATA, SMC_WR_CTRL };
 
 /**
  * struct smc_wr_depth - how many work requests a link has; a small device has less
- * @nr_sends: slots of SMC_WR_DATA
+ * @nr_sends: slots of SMC_WR_DATA; half as many short messages may be in flight besides
  * @nr_recvs: receives
  */
 struct smc_wr_depth {
@@ -142,6 +144,44 @@ struct smc_wr_slot {
 	struct ib_sge sge[SMC_WR_MAX_SGE];
 };
 
+/* A short message in flight. */
+struct smc_wr_flight {
+	u32 len;	/* payload bytes */
+	u16 seq;	/* the poster's */
+};
+
+/**
+ * struct smc_wr_flow - the short messages of one poster: WRITEs that announce themselves
+ * @cqe: completion of each; its done function is the poster's and begins with smc_wr_flow_done()
+ * @wr: the queues that have it in @wr->flows, or NULL; under wr->lock
+ * @node: there
+ * @nr_posted: messages posted so far; this and the rest under the poster's lock
+ * @nr_done: messages that have completed, in the order of posts
+ * @flight: those that have not
+ *
+ * A short message needs no slot: its work request is built on the stack.
+ */
+struct smc_wr_flow {
+	struct ib_cqe cqe;
+	struct smc_wr *wr;
+	struct list_head node;
+	u16 nr_posted;
+	u16 nr_done;
+	struct smc_wr_flight flight[SMC_WR_FLIGHT];
+};
+
+/* A short message to be posted. */
+struct smc_wr_short {
+	const u8 *cpu;	/* the payload */
+	u64 iova;	/* the same for the device */
+	u32 lkey;
+	u32 len;	/* 1..SMC_WR_SHORT_MAX */
+	u64 raddr;
+	u32 rkey;
+	u32 imm;	/* immediate data in host order */
+	u16 seq;
+};
+
 /* One receive, and its work request. */
 struct smc_wr_recv {
 	struct ib_cqe cqe;
@@ -228,10 +268,13 @@ enum smc_wr_flag {
  * @max_inline: bytes the device takes inline, 0 or at least SMC_WR_MSG_LEN
  * @max_sge: sources of one WRITE, SMC_WR_MIN_SGE..SMC_WR_MAX_SGE
  * @max_pages: of one fast registration
- * @lock: wr->lock of the lock order, innermost: @free, @nr_free, @regs
+ * @credits: short messages that may be posted
+ * @nr_credits: their number while none is in flight
+ * @lock: wr->lock of the lock order, innermost: @free, @nr_free, @regs, @flows
  * @free: slots by &enum smc_wr_class
  * @nr_free: their numbers
  * @regs: registrations in flight
+ * @flows: posters of short messages that have used these queues last
  * @reg_room: counts down from SMC_WR_REGS
  * @flags: bits of &enum smc_wr_flag
  * @slots: all slots
@@ -274,10 +317,13 @@ struct smc_wr {
 	u32 max_inline;
 	u32 max_sge;
 	u32 max_pages;
-	spinlock_t lock;		/* @free, @nr_free, @regs */
+	atomic_t credits;
+	int nr_credits;
+	spinlock_t lock;		/* @free, @nr_free, @regs, @flows */
 	struct list_head free[2];
 	unsigned int nr_free[2];
 	struct list_head regs;
+	struct list_head flows;
 	struct semaphore reg_room;
 	unsigned long flags;
 	struct smc_wr_slot *slots;
@@ -310,6 +356,10 @@ int smc_wr_slot_fill(struct smc_wr_slot *slot, const u8 *msg, u32 len, u8 **page
 int smc_wr_slot_add_page(struct smc_wr_slot *slot, struct page *page, u32 off, u32 len);
 void smc_wr_slot_put(struct smc_wr_slot *slot);
 int smc_wr_post(struct smc_wr_slot *slot);
+bool smc_wr_flow_join(struct smc_wr_flow *flow, struct smc_wr *wr);
+void smc_wr_flow_leave(struct smc_wr_flow *flow);
+void smc_wr_short_failed(struct smc_wr *wr, enum ib_wc_status status);
+void smc_wr_start_tick(struct smc_wr *wr);
 void smc_wr_await(struct smc_wr *wr);
 bool smc_wr_poll(struct smc_wr *wr, bool (*is_over)(void *arg), void *arg);
 int smc_wr_register(struct smc_wr *wr, struct ib_mr *mr, int access);
@@ -317,5 +367,102 @@ void smc_wr_reg_put(struct smc_wr_reg *reg);
 void smc_wr_reg_complete(struct smc_wr_reg *reg, enum ib_wc_status status);
 void smc_wr_report(struct smc_wr *wr, enum smc_wr_fault fault);
 void smc_wr_note_leak(struct smc_wr *wr, const char *what, int error);
+
+/**
+ * smc_wr_take_credit() - make room for a short message
+ * @flow: the flow; the caller's lock is held
+ * @wr: the queues
+ *
+ * Context: Any context but hard interrupt. Expects an RCU read section, which pairs with
+ *	    synchronize_rcu() in smc_wr_stop() and includes the post.
+ * Return: true if smc_wr_post_short() is to follow; false without room, if the flow has not joined
+ *	   these queues, or if they are not open.
+ */
+static inline bool smc_wr_take_credit(const struct smc_wr_flow *flow, struct smc_wr *wr)
+{
+	if (unlikely(flow->wr != wr || !test_bit(SMC_WR_IS_OPEN, &wr->flags) ||
+		     (u16)(flow->nr_posted - flow->nr_done) >= SMC_WR_FLIGHT))
+		return false;
+	if (likely(atomic_dec_return(&wr->credits) >= 0))
+		return true;
+	atomic_inc(&wr->credits);
+	return false;
+}
+
+/**
+ * smc_wr_post_short() - post a WRITE that announces itself by immediate data
+ * @flow: has a credit from smc_wr_take_credit(), which is used up in any case; the caller's lock is
+ *	  held, under which its done function looks at the flow
+ * @msg: the message
+ *
+ * As for smc_wr_post(), on success the done function of @flow->cqe is called exactly once, and a
+ * refused post breaks the link.
+ *
+ * Context: Any context but hard interrupt. Expects the RCU read section of the credit.
+ * Return: 0, or what ib_post_send() returns.
+ */
+static __always_inline int smc_wr_post_short(struct smc_wr_flow *flow,
+					     const struct smc_wr_short *msg)
+{
+	struct smc_wr *wr = flow->wr;
+	bool is_inline = msg->len <= wr->max_inline;
+	struct ib_sge sge = {
+		/* inline data is copied while posting, so this is the CPU's address */
+		.addr = is_inline ? (uintptr_t)msg->cpu : msg->iova,
+		.length = msg->len,
+		.lkey = msg->lkey,
+	};
+	struct ib_rdma_wr rdma = {
+		.wr = {
+			.wr_cqe = &flow->cqe,
+			.sg_list = &sge,
+			.num_sge = 1,
+			.opcode = IB_WR_RDMA_WRITE_WITH_IMM,
+			.send_flags = IB_SEND_SIGNALED | IB_SEND_SOLICITED |
+				      (is_inline ? IB_SEND_INLINE : 0),
+			.ex.imm_data = cpu_to_be32(msg->imm),
+		},
+		.remote_addr = msg->raddr,
+		.rkey = msg->rkey,
+	};
+	int rc;
+
+	flow->flight[flow->nr_posted % SMC_WR_FLIGHT] =
+		(struct smc_wr_flight){ .len = msg->len, .seq = msg->seq };
+	rc = ib_post_send(wr->qp, &rdma.wr, NULL);
+	if (unlikely(rc)) {
+		atomic_inc(&wr->credits);
+		smc_wr_short_failed(wr, IB_WC_SUCCESS);
+		return rc;
+	}
+	flow->nr_posted++;
+	if (unlikely(!delayed_work_pending(&wr->tick.work)))
+		smc_wr_start_tick(wr);
+	return 0;
+}
+
+/**
+ * smc_wr_flow_done() - account for the completion of a short message
+ * @flow: that of the completion; the caller's lock is held
+ * @wc: the completion
+ *
+ * Context: Completion context, or smc_wr_stop().
+ * Return: the message, the oldest in flight.
+ */
+static __always_inline struct smc_wr_flight smc_wr_flow_done(struct smc_wr_flow *flow,
+							     const struct ib_wc *wc)
+{
+	struct smc_wr_flight done = flow->flight[flow->nr_done++ % SMC_WR_FLIGHT];
+	struct smc_wr *wr = flow->wr;
+
+	atomic_inc(&wr->credits);
+	if (likely(wc->status == IB_WC_SUCCESS)) {
+		smc_ib_count(&wr->counts, SMC_IB_TX_MSGS, 1);
+		smc_ib_count(&wr->counts, SMC_IB_TX_BYTES, done.len);
+	} else {
+		smc_wr_short_failed(wr, wc->status);
+	}
+	return done;
+}
 
 #endif /* SMC_WR_H */

@@ -44,18 +44,37 @@ static unsigned int smc_wr_nr_tx_pages(unsigned int nr_slots)
 	return DIV_ROUND_UP(smc_wr_tx_offset(nr_slots), PAGE_SIZE);
 }
 
-static u32 smc_wr_send_depth(unsigned int nr_slots)
+static u32 smc_wr_send_depth(unsigned int nr_slots, unsigned int nr_credits)
 {
-	return nr_slots * SMC_WR_PER_SLOT + SMC_WR_REGS + SMC_WR_DRAIN;
+	return nr_slots * SMC_WR_PER_SLOT + nr_credits + SMC_WR_REGS + SMC_WR_DRAIN;
+}
+
+static int smc_wr_send_room(const struct ib_device_attr *attrs)
+{
+	return min(attrs->max_qp_wr, attrs->max_cqe) - SMC_WR_DRAIN - SMC_WR_REGS;
+}
+
+/* Slots for data: each may need several work requests, and half a credit comes with it. */
+static int smc_wr_nr_sends(const struct ib_device_attr *attrs, const struct smc_wr_depth *depth)
+{
+	int room = smc_wr_send_room(attrs) - SMC_WR_CTRL_SLOTS * SMC_WR_PER_SLOT;
+
+	return max_t(int, min_t(int, depth->nr_sends, room * 2 / (2 * SMC_WR_PER_SLOT + 1)),
+		     SMC_WR_MIN_DATA_SLOTS);
 }
 
 static unsigned int smc_wr_nr_slots(const struct ib_device_attr *attrs,
 				    const struct smc_wr_depth *depth)
 {
-	int room = min(attrs->max_qp_wr, attrs->max_cqe) - SMC_WR_DRAIN - SMC_WR_REGS;
-	int sends = max_t(int, depth->nr_sends, SMC_WR_MIN_DATA_SLOTS);
+	return SMC_WR_CTRL_SLOTS + smc_wr_nr_sends(attrs, depth);
+}
 
-	return min(room / SMC_WR_PER_SLOT, SMC_WR_CTRL_SLOTS + sends);
+static unsigned int smc_wr_nr_credits(const struct ib_device_attr *attrs,
+				      const struct smc_wr_depth *depth)
+{
+	int slots = smc_wr_nr_slots(attrs, depth) * SMC_WR_PER_SLOT;
+
+	return min(smc_wr_send_room(attrs) - slots, smc_wr_nr_sends(attrs, depth) / 2);
 }
 
 /* Where a receive cannot have two sources, each has room for the longest message. */
@@ -93,6 +112,8 @@ static void smc_wr_set_sizes(struct smc_wr *wr, const struct ib_device_attr *att
 			     const struct smc_wr_depth *depth)
 {
 	wr->nr_slots = smc_wr_nr_slots(attrs, depth);
+	wr->nr_credits = smc_wr_nr_credits(attrs, depth);
+	atomic_set(&wr->credits, wr->nr_credits);
 	wr->nr_recvs = smc_wr_nr_recvs(attrs, depth);
 	wr->nr_recv_sge = smc_wr_is_whole(attrs) ? 1 : SMC_WR_RECV_SGE;
 	wr->recv_len = smc_wr_recv_len(attrs);
@@ -221,7 +242,7 @@ u32 smc_wr_mem_cost(const struct ib_device_attr *attrs, const struct smc_wr_dept
 	return SMC_WR_QP_BYTES + nr_slots * sizeof(struct smc_wr_slot) +
 	       nr_recvs * sizeof(struct smc_wr_recv) + PAGE_SIZE * smc_wr_nr_tx_pages(nr_slots) +
 	       PAGE_SIZE + smc_wr_nr_recv_pages(recv_len, nr_recvs) * smc_wr_recv_page(recv_len) +
-	       roundup_pow_of_two(smc_wr_send_depth(nr_slots)) *
+	       roundup_pow_of_two(smc_wr_send_depth(nr_slots, smc_wr_nr_credits(attrs, depth))) *
 			(SMC_WR_SQE_BYTES(nr_sge) + SMC_WR_CQE_BYTES) +
 	       roundup_pow_of_two(nr_recvs + SMC_WR_DRAIN) *
 			(SMC_WR_RQE_BYTES + SMC_WR_CQE_BYTES);
@@ -268,14 +289,14 @@ void smc_wr_mem_put(struct smc_wr *wr)
  * smc_wr_mem_send_depth() - work requests that the send queue must hold
  * @wr: from smc_wr_mem_get()
  *
- * Each slot may be posted with all of its WRITEs.
+ * Each slot may be posted with all of its WRITEs, each credit with one.
  *
  * Context: Any context.
  * Return: their number.
  */
 u32 smc_wr_mem_send_depth(const struct smc_wr *wr)
 {
-	return smc_wr_send_depth(wr->nr_slots);
+	return smc_wr_send_depth(wr->nr_slots, wr->nr_credits);
 }
 
 /**

@@ -117,13 +117,14 @@ static void slots_are_as_many_as_the_queue_holds(struct kunit *test)
 	static const struct {
 		int max_qp_wr, max_cqe;
 		unsigned int nr_sends, nr_slots;
+		int nr_credits;
 	} rows[] = {
-		{ 4096, 4096, 64, 72 },
-		{ 4096, 4096, 1, 12 },
-		{ 41, 4096, 64, 12 },
-		{ 4096, 41, 64, 12 },
-		{ 128, 4096, 64, 41 },
-		{ 4096, 4096, 2048, 1363 },
+		{ 4096, 4096, 64, 72, 32 },
+		{ 4096, 4096, 1, 12, 2 },
+		{ 41, 4096, 64, 12, 0 },
+		{ 4096, 41, 64, 12, 0 },
+		{ 128, 4096, 64, 36, 14 },
+		{ 4096, 4096, 2048, 1170, 581 },
 	};
 	unsigned int i;
 
@@ -138,6 +139,8 @@ static void slots_are_as_many_as_the_queue_holds(struct kunit *test)
 		attrs->max_cqe = rows[i].max_cqe;
 		KUNIT_ASSERT_EQ(test, smc_wr_mem_get(wr, &depth), 0);
 		KUNIT_EXPECT_EQ(test, wr->nr_slots, rows[i].nr_slots);
+		KUNIT_EXPECT_EQ(test, wr->nr_credits, rows[i].nr_credits);
+		KUNIT_EXPECT_EQ(test, atomic_read(&wr->credits), rows[i].nr_credits);
 		KUNIT_EXPECT_EQ(test, wr->nr_free[SMC_WR_CTRL], SMC_WR_CTRL_SLOTS);
 		KUNIT_EXPECT_LE(test, smc_wr_mem_send_depth(wr),
 				(u32)min(rows[i].max_qp_wr, rows[i].max_cqe));

@@ -35,6 +35,7 @@
  * @cq: completion queue of receives, of sends
  * @qp: the queue pair
  * @last: the last work request of either queue, if the device has it
+ * @short_wr: the last short message, its opcode, length and immediate data
  * @nr_polls: polls of the first queue
  * @nr_due: polls after which all that is posted completes; 0: never
  * @has_message: a message comes before that
@@ -59,6 +60,13 @@ struct wr_lab {
 	struct ib_cq cq[2];
 	struct ib_qp qp;
 	struct ib_cqe *last[2];
+	struct {
+		enum ib_wr_opcode opcode;
+		int flags;
+		u64 addr;
+		u32 len;
+		u32 imm;
+	} short_wr;
 	unsigned int nr_polls;
 	unsigned int nr_due;
 	bool has_message;
@@ -132,6 +140,14 @@ static int wr_dev_post_send(struct ib_qp *qp, const struct ib_send_wr *swr,
 {
 	if (wr_lab->refuses_posts)
 		return -EIO;
+	if (swr->opcode == IB_WR_RDMA_WRITE_WITH_IMM) {
+		wr_lab->short_wr.opcode = swr->opcode;
+		wr_lab->short_wr.flags = swr->send_flags;
+		wr_lab->short_wr.addr = swr->sg_list->addr;
+		wr_lab->short_wr.len = swr->sg_list->length;
+		wr_lab->short_wr.imm = be32_to_cpu(swr->ex.imm_data);
+		return 0;
+	}
 	wr_lab->last[1] = swr->wr_cqe;
 	return 0;
 }
@@ -233,6 +249,7 @@ static int wr_test_init(struct kunit *test)
 	INIT_LIST_HEAD(&wr->free[SMC_WR_DATA]);
 	INIT_LIST_HEAD(&wr->free[SMC_WR_CTRL]);
 	INIT_LIST_HEAD(&wr->regs);
+	INIT_LIST_HEAD(&wr->flows);
 	sema_init(&wr->reg_room, SMC_WR_REGS);
 	INIT_DELAYED_WORK(&wr->watch.work, smc_wr_check_end);
 	INIT_DELAYED_WORK(&wr->tick.work, smc_wr_run_tick);
@@ -274,6 +291,154 @@ static void wr_end(struct kunit *test)
 	/* nobody handles completions any more, whose work requests may be gone */
 	KUNIT_EXPECT_FALSE(test, smc_wr_poll(&wr_lab->wr, NULL, NULL));
 	KUNIT_EXPECT_EQ(test, wr_lab->nr_reports, 0);
+}
+
+/* A poster of short messages. */
+struct wr_poster {
+	struct smc_wr_flow flow;
+	u16 done[SMC_WR_FLIGHT];
+	unsigned int nr_done;
+	unsigned int nr_bad;
+};
+
+static void wr_short_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct wr_poster *p = container_of(wc->wr_cqe, struct wr_poster, flow.cqe);
+	struct smc_wr_flight done = smc_wr_flow_done(&p->flow, wc);
+
+	p->nr_bad += wc->status != IB_WC_SUCCESS;
+	p->done[p->nr_done++ % SMC_WR_FLIGHT] = done.seq;
+}
+
+static struct wr_poster *wr_poster(struct kunit *test, int nr_credits)
+{
+	struct wr_poster *p = kunit_kzalloc(test, sizeof(*p), GFP_KERNEL);
+	struct smc_wr *wr = &wr_lab->wr;
+
+	KUNIT_ASSERT_NOT_NULL(test, p);
+	p->flow.cqe.done = wr_short_done;
+	wr->nr_credits = nr_credits;
+	atomic_set(&wr->credits, nr_credits);
+	return p;
+}
+
+/* Return: true if it was posted. */
+static bool wr_say(struct wr_poster *p, u16 seq, u32 len)
+{
+	const struct smc_wr_short msg = {
+		.cpu = wr_lab->page, .iova = 0x1000, .len = len, .imm = 0x70000 + seq, .seq = seq,
+	};
+
+	guard(rcu)();
+	return smc_wr_take_credit(&p->flow, &wr_lab->wr) && !smc_wr_post_short(&p->flow, &msg);
+}
+
+static void wr_hear(struct wr_poster *p, enum ib_wc_status status)
+{
+	struct ib_wc wc = { .wr_cqe = &p->flow.cqe, .status = status };
+
+	wc.wr_cqe->done(&wr_lab->cq[1], &wc);
+}
+
+static void a_short_message_needs_a_credit_and_no_slot(struct kunit *test)
+{
+	struct wr_poster *p = wr_poster(test, 3);
+	struct smc_wr *wr = &wr_lab->wr;
+	u16 i;
+
+	wr->max_inline = 96;
+	KUNIT_EXPECT_FALSE(test, wr_say(p, 1, 10));
+	KUNIT_ASSERT_TRUE(test, smc_wr_flow_join(&p->flow, wr));
+	KUNIT_ASSERT_TRUE(test, smc_wr_flow_join(&p->flow, wr));
+	KUNIT_EXPECT_TRUE(test, wr_say(p, 1, 96));
+	KUNIT_EXPECT_TRUE(test, wr_lab->short_wr.flags & IB_SEND_INLINE);
+	KUNIT_EXPECT_EQ(test, wr_lab->short_wr.addr, (u64)(uintptr_t)wr_lab->page);
+	KUNIT_EXPECT_TRUE(test, wr_say(p, 2, 97));
+	KUNIT_EXPECT_FALSE(test, wr_lab->short_wr.flags & IB_SEND_INLINE);
+	KUNIT_EXPECT_EQ(test, wr_lab->short_wr.addr, 0x1000ULL);
+	KUNIT_EXPECT_EQ(test, wr_lab->short_wr.len, 97U);
+	KUNIT_EXPECT_EQ(test, wr_lab->short_wr.imm, 0x70002U);
+	KUNIT_EXPECT_TRUE(test, wr_lab->short_wr.flags & IB_SEND_SIGNALED);
+	KUNIT_EXPECT_TRUE(test, wr_lab->short_wr.flags & IB_SEND_SOLICITED);
+	KUNIT_EXPECT_TRUE(test, wr_say(p, 3, 1));
+	/* no credit is left, and none is lost */
+	KUNIT_EXPECT_FALSE(test, wr_say(p, 4, 1));
+	KUNIT_EXPECT_EQ(test, atomic_read(&wr->credits), 0);
+	KUNIT_EXPECT_TRUE(test, smc_wr_is_busy(wr));
+	for (i = 0; i < 3; i++)
+		wr_hear(p, IB_WC_SUCCESS);
+	/* in order */
+	KUNIT_EXPECT_EQ(test, p->done[0], 1);
+	KUNIT_EXPECT_EQ(test, p->done[2], 3);
+	KUNIT_EXPECT_EQ(test, atomic64_read(&wr->counts.nr[SMC_IB_TX_MSGS]), 3);
+	KUNIT_EXPECT_EQ(test, atomic64_read(&wr->counts.nr[SMC_IB_TX_BYTES]), 194);
+	KUNIT_EXPECT_EQ(test, atomic_read(&wr->credits), 3);
+	smc_wr_flow_leave(&p->flow);
+	KUNIT_EXPECT_TRUE(test, list_empty(&wr->flows));
+	KUNIT_EXPECT_FALSE(test, wr_say(p, 4, 1));
+}
+
+static void a_flow_has_few_messages_in_flight(struct kunit *test)
+{
+	struct wr_poster *p = wr_poster(test, 4 * SMC_WR_FLIGHT);
+	u16 i;
+
+	smc_wr_flow_join(&p->flow, &wr_lab->wr);
+	/* the counts wrap on the way */
+	p->flow.nr_posted = 65530;
+	p->flow.nr_done = 65530;
+	for (i = 0; i < SMC_WR_FLIGHT; i++)
+		KUNIT_EXPECT_TRUE(test, wr_say(p, i, 1));
+	KUNIT_EXPECT_FALSE(test, wr_say(p, i, 1));
+	for (i = 0; i < SMC_WR_FLIGHT; i++)
+		wr_hear(p, IB_WC_SUCCESS);
+	for (i = 0; i < SMC_WR_FLIGHT; i++)
+		KUNIT_EXPECT_EQ(test, p->done[i], i);
+	KUNIT_EXPECT_TRUE(test, wr_say(p, i, 1));
+	wr_hear(p, IB_WC_SUCCESS);
+	smc_wr_flow_leave(&p->flow);
+}
+
+static void a_refused_short_message_breaks_the_link(struct kunit *test)
+{
+	struct wr_poster *p = wr_poster(test, 2);
+
+	smc_wr_flow_join(&p->flow, &wr_lab->wr);
+	wr_lab->refuses_posts = true;
+	KUNIT_EXPECT_FALSE(test, wr_say(p, 1, 1));
+	KUNIT_EXPECT_EQ(test, wr_lab->nr_reports, 1);
+	KUNIT_EXPECT_EQ(test, wr_lab->fault, SMC_WR_FAULT_POST);
+	KUNIT_EXPECT_EQ(test, atomic_read(&wr_lab->wr.credits), 2);
+	KUNIT_EXPECT_EQ(test, p->flow.nr_posted, p->flow.nr_done);
+	/* no message may follow that announces bytes which were not written */
+	wr_lab->refuses_posts = false;
+	KUNIT_EXPECT_FALSE(test, wr_say(p, 2, 1));
+	smc_wr_flow_leave(&p->flow);
+}
+
+/* Each message in flight completes once, by the device or by the end of the queues. */
+static void a_stop_finishes_short_messages_and_takes_out_flows(struct kunit *test)
+{
+	struct wr_poster *p = wr_poster(test, 4), *idle = wr_poster(test, 4);
+	struct smc_wr *wr = &wr_lab->wr;
+
+	smc_wr_flow_join(&p->flow, wr);
+	smc_wr_flow_join(&idle->flow, wr);
+	KUNIT_EXPECT_TRUE(test, wr_say(p, 1, 1));
+	KUNIT_EXPECT_TRUE(test, wr_say(p, 2, 1));
+	KUNIT_EXPECT_TRUE(test, wr_say(p, 3, 1));
+	wr_hear(p, IB_WC_SUCCESS);
+	wr_lab->nr_due = 3;
+	wr_end(test);
+	KUNIT_EXPECT_EQ(test, p->nr_done, 3U);
+	KUNIT_EXPECT_EQ(test, p->nr_bad, 2U);
+	KUNIT_EXPECT_EQ(test, p->done[2], 3);
+	KUNIT_EXPECT_EQ(test, idle->nr_done, 0U);
+	KUNIT_EXPECT_NULL(test, p->flow.wr);
+	KUNIT_EXPECT_NULL(test, idle->flow.wr);
+	KUNIT_EXPECT_TRUE(test, list_empty(&wr->flows));
+	KUNIT_EXPECT_FALSE(test, smc_wr_flow_join(&p->flow, wr));
+	smc_wr_flow_leave(&p->flow);
 }
 
 /* The device sends no event, as after a crash of its firmware. */
@@ -421,6 +586,10 @@ static void a_gid_may_be_gone_for_a_while(struct kunit *test)
 }
 
 static struct kunit_case wr_cases[] = {
+	KUNIT_CASE(a_short_message_needs_a_credit_and_no_slot),
+	KUNIT_CASE(a_flow_has_few_messages_in_flight),
+	KUNIT_CASE(a_refused_short_message_breaks_the_link),
+	KUNIT_CASE(a_stop_finishes_short_messages_and_takes_out_flows),
 	KUNIT_CASE(a_stop_takes_completions_without_events),
 	KUNIT_CASE(a_stop_waits_for_a_limited_time),
 	KUNIT_CASE(a_stop_takes_messages_of_a_device_that_refuses_posts),
