@@ -236,14 +236,48 @@ static int smc_send_idle(struct sock *sk, struct msghdr *msg, size_t len)
 	return tcp_sendmsg_locked(sk, msg, len);
 }
 
+/* Return: true if a call slept, and connect() to AF_UNSPEC dropped the connection meanwhile. */
+static bool smc_was_dropped(const struct sock *sk, s64 attempts)
+{
+	const struct smc_sock *smc;
+
+	if (likely(attempts < 0))
+		return false;
+	smc = smc_sk(sk);
+	return !smc || smc->attempts != attempts;
+}
+
 static int smc_sendmsg(struct sock *sk, struct msghdr *msg, size_t len)
 {
 	struct smc_sock *smc;
+	s64 attempts = -1;
 	long timeo;
 	int rc;
 
 	guard(smc_entry)();
-	smc = smc_call_lock(sk);
+	lock_sock(sk);
+	rc = smc_tx_send_short(sk, msg, len);
+	if (likely(rc > 0)) {
+		release_sock(sk);
+		return rc;
+	}
+	timeo = sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT);
+	if (rc == -ENOBUFS) {
+		release_sock(sk);
+		timeo = smc_tx_doze(sk, timeo, &attempts);
+		lock_sock(sk);
+		if (unlikely(smc_was_dropped(sk, attempts))) {
+			rc = sk_stream_error(sk, msg->msg_flags, -EPIPE);
+			release_sock(sk);
+			return rc;
+		}
+		rc = smc_tx_send_short(sk, msg, len);
+		if (rc > 0) {
+			release_sock(sk);
+			return rc;
+		}
+	}
+	smc = smc_call_locked(sk);
 	if (!smc)
 		return smc_forward_sendmsg(sk, msg, len);
 	if (msg->msg_flags & MSG_FASTOPEN && smc->phase == SMC_PHASE_IDLE &&
@@ -256,7 +290,6 @@ static int smc_sendmsg(struct sock *sk, struct msghdr *msg, size_t len)
 		rc = smc->phase == SMC_PHASE_SMC ? -EISCONN : -EALREADY;
 		goto out;
 	}
-	timeo = sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT);
 	smc = smc_connect_wait(smc, &timeo, &rc);
 	if (!smc) {
 		release_sock(sk);
@@ -347,20 +380,33 @@ static int smc_forward_recvmsg(struct sock *sk, struct msghdr *msg, size_t len, 
 
 static int smc_recvmsg(struct sock *sk, struct msghdr *msg, size_t len, int flags, int *addr_len)
 {
+	long timeo = sock_rcvtimeo(sk, flags & MSG_DONTWAIT);
 	struct smc_sock *smc;
-	long timeo;
+	s64 attempts = -1;
 	int rc;
 
 	guard(smc_entry)();
 	/* notices of SMC are in TCP's error queue */
-	smc = flags & MSG_ERRQUEUE ? NULL : smc_call_lock(sk);
+	if (flags & MSG_ERRQUEUE)
+		return smc_forward_recvmsg(sk, msg, len, flags, addr_len);
+	if (likely(!(flags & ~SMC_RX_SHORT_FLAGS))) {
+		timeo = smc_rx_doze(sk, timeo, &attempts);
+		lock_sock(sk);
+		rc = smc_was_dropped(sk, attempts) ? -EPIPE : smc_rx_recv_short(sk, msg, len);
+		if (likely(rc)) {
+			release_sock(sk);
+			return rc;
+		}
+	} else {
+		lock_sock(sk);
+	}
+	smc = smc_call_locked(sk);
 	if (!smc)
 		return smc_forward_recvmsg(sk, msg, len, flags, addr_len);
 	if (flags & MSG_OOB && smc->phase != SMC_PHASE_SMC && sk->sk_state != TCP_LISTEN) {
 		rc = -EINVAL;
 		goto out;
 	}
-	timeo = sock_rcvtimeo(sk, flags & MSG_DONTWAIT);
 	smc = smc_connect_wait(smc, &timeo, &rc);
 	if (!smc) {
 		release_sock(sk);
@@ -464,7 +510,10 @@ static const struct smc_sock_works smc_works = {
 	.end		 = smc_close_end_work,
 	.close_timer	 = smc_close_timer,
 	.keep_timer	 = smc_keepalive_timer,
-	.event		 = smc_conn_event,
+	.conn = {
+		.event	 = smc_conn_event,
+		.done	 = smc_tx_short_done,
+	},
 };
 
 static const struct smc_event_ops smc_events = {

@@ -23,8 +23,12 @@
 #include "rdma/smc_net.h"
 #include "group/smc_cdc.h"
 #include "group/smc_core.h"
+#include "group/smc_link.h"
 #include "group/smc_pages.h"
 #include "control/smc_trace.h"
+
+/* What the short way of immediate data cannot serve */
+#define CDC_APPLIES_LONG (SMC_ATTN_PHASE | SMC_ATTN_END | SMC_ATTN_URG | SMC_ATTN_HELD)
 
 /* Events after which the socket pushes */
 #define CDC_EV_PUSH	(SMC_EV_SPACE | SMC_EV_UPDATE_REQ | SMC_EV_BLOCKED)
@@ -151,10 +155,10 @@ static void cdc_encode(const struct smc_conn *conn, struct smc_wr_slot *slot,
 }
 
 /* The peer's ring is full. */
-static void cdc_count_closed(const struct smc_conn *conn, const struct smc_wr_slot *slot)
+static void cdc_count_closed(const struct smc_conn *conn, struct smc_wr *wr)
 {
 	smc_stats_add(conn->stats, SMC_STAT_TX_CLOSED, 1);
-	smc_ib_count_shared(&slot->wr->counts, SMC_IB_TX_CLOSED);
+	smc_ib_count_shared(&wr->counts, SMC_IB_TX_CLOSED);
 }
 
 /* Build the next message, or the immediate data that can say as much. */
@@ -174,7 +178,7 @@ static int cdc_build(struct smc_conn *conn, struct smc_wr_slot *slot, const stru
 		cdc_encode(conn, slot, &msg);
 	}
 	if (unlikely(conn->ctl.tx_prod_flags & SMC_CDC_BLOCKED))
-		cdc_count_closed(conn, slot);
+		cdc_count_closed(conn, slot->wr);
 	return 0;
 }
 
@@ -212,6 +216,57 @@ int smc_cdc_post(struct smc_conn *conn, struct smc_wr_slot *slot, struct smc_xfe
 		/* its completion waits for conn->lock */
 		smc_conn_time_send(conn, conn->ctl.tx_seq);
 	return rc;
+}
+
+static_assert(SMC_WR_SHORT_MAX == SMC_IMM_STEP_MAX);
+
+/**
+ * smc_cdc_post_short() - post data as one WRITE with immediate data, if that says all
+ * @conn: has unsent data, and nothing of SMC_CDC_POSTS_LONG in @conn->attn
+ * @link: its link
+ *
+ * As smc_cdc_post(), without a slot.
+ *
+ * Context: Any context but hard interrupt. Expects conn->lock held, and an RCU read section.
+ * Return: true if it was posted, or has broken the link; false if smc_cdc_post() is to do it.
+ */
+bool smc_cdc_post_short(struct smc_conn *conn, struct smc_link *link)
+{
+	struct smc_cdc_ctl *ctl = &conn->ctl;
+	u32 to = smc_edge_off(&ctl->tx_edge, ctl->tx_sent);
+	u32 from = ctl->tx_sent & (ctl->snd_size - 1);
+	/* where a ring ends, so does the message */
+	u32 len = min3(smc_cdc_unsent(ctl), ctl->tx_message,
+		       min(ctl->snd_size - from, ctl->tx_edge.size - to));
+	struct smc_wr_short msg __uninitialized;
+
+	lockdep_assert_held(&conn->lock);
+	smc_conn_assert_attn(conn);
+	if (len > smc_cdc_window(ctl) || READ_ONCE(link->wr.max_write) ||
+	    !smc_cdc_imm_says_all(ctl, len) || !list_empty_careful(&link->waiters) ||
+	    !smc_wr_take_credit(&conn->flow, &link->wr))
+		return false;
+	msg = (struct smc_wr_short){
+		.cpu = conn->sndbuf.cpu + from,
+		.iova = conn->snd_iova + from,
+		.lkey = conn->snd_lkey,
+		.len = len,
+		.raddr = conn->peer_addr + to,
+		.rkey = conn->peer_rkey,
+		.imm = smc_cdc_build_imm(ctl, len),
+		.seq = ctl->tx_seq,
+	};
+	trace_smc_imm_tx(link, msg.imm);
+	if (unlikely(smc_wr_post_short(&conn->flow, &msg)))
+		return true;
+	conn->tx_inflight++;
+	smc_stats_add(conn->stats, SMC_STAT_IMM_TX, 1);
+	smc_stats_add(conn->stats, SMC_STAT_RDMA_WRITES, 1);
+	smc_stats_add(conn->stats, SMC_STAT_TX_BYTES, len);
+	if (unlikely(ctl->tx_prod_flags & SMC_CDC_BLOCKED))
+		cdc_count_closed(conn, &link->wr);
+	smc_conn_time_send(conn, ctl->tx_seq);
+	return true;
 }
 
 /**
@@ -326,6 +381,12 @@ static u32 cdc_apply(struct smc_conn *conn, struct smc_link *link, const struct 
 	u8 nr_waits;
 
 	guard(spinlock_bh)(&conn->lock);
+	/* before the byte can be seen: a reader must not take it for ordinary data */
+	if (msg && unlikely(msg->prod_flags & (SMC_CDC_URG_PENDING | SMC_CDC_URG_PRESENT))) {
+		WRITE_ONCE(conn->attn, conn->attn | SMC_ATTN_URG);
+		/* pairs with smp_store_mb() of a reader, which may be passing the byte */
+		smp_mb();
+	}
 	nr_waits = conn->ctl.rx_nr_waits;
 	had = conn->ctl.rx_prod;
 	if (rcu_access_pointer(conn->link) && conn->ctl.rx_edge.size) {
@@ -339,17 +400,55 @@ static u32 cdc_apply(struct smc_conn *conn, struct smc_link *link, const struct 
 		smc_stats_add(conn->stats, SMC_STAT_RX_CLOSED, 1);
 		smc_ib_count(&link->wr.counts, SMC_IB_RX_CLOSED, 1);
 	}
-	if (events & CDC_EV_PUSH && !cdc_is_push_due(conn))
-		events &= ~CDC_EV_PUSH;
+	smc_conn_attend(conn);
+	if (events & CDC_EV_PUSH) {
+		/* pairs with smp_store_mb() of a reader: what is awaited, then what was read */
+		smp_mb();
+		if (!cdc_is_push_due(conn))
+			events &= ~CDC_EV_PUSH;
+	}
 	if (events & SMC_EV_DATA) {
 		smc_ib_count(&link->wr.counts, SMC_IB_RX_BYTES,
 			     conn->ctl.rx_prod - had);
 		conn->rx_stamp = cdc_has_stamps(conn->sk) ? ktime_get_real() : 0;
 	}
 	/* After an abort no reader gets the data. */
-	if (events & SMC_EV_URG && !conn->is_purged)
+	if (events & SMC_EV_URG && !conn->is_purged) {
 		events |= cdc_keep_urgent(conn, link, events);
+		smc_conn_attend(conn);
+	}
 	return events;
+}
+
+/*
+ * Apply immediate data that announces bytes and nothing else, to a connection on which nothing is
+ * unusual. Return: false to do it the long way: nothing has changed.
+ */
+static bool cdc_apply_short(struct smc_conn *conn, struct smc_link *link, u32 step)
+{
+	struct smc_cdc_ctl *ctl = &conn->ctl;
+	bool is_short;
+
+	/* bottom halves are off */
+	spin_lock(&conn->lock);
+	/* the last byte of the element says B */
+	is_short = !(conn->attn & CDC_APPLIES_LONG) && link->num &&
+		   link->num == ctl->rx_link_num &&
+		   ctl->rx_prod + step - ctl->rx_cons_sent < smc_edge_space(&ctl->rx_edge) &&
+		   !conn->rx_stamp && !cdc_has_stamps(conn->sk);
+	if (likely(is_short)) {
+		smc_conn_assert_attn(conn);
+		ctl->rx_seq++;
+		ctl->rx_prod_flags = 0;
+		conn->rx_jiffies = jiffies;
+		if (unlikely(conn->attn & SMC_ATTN_PEER))
+			smc_conn_attend(conn);
+		/* pairs with smp_load_acquire() of a reader: the data, then its end */
+		smp_store_release(&ctl->rx_prod, ctl->rx_prod + step);
+		smc_ib_count(&link->wr.counts, SMC_IB_RX_BYTES, step);
+	}
+	spin_unlock(&conn->lock);
+	return is_short;
 }
 
 /* Apply and raise events. Arguments as of cdc_apply(). Expects an RCU read section. */
@@ -373,7 +472,7 @@ static void cdc_deliver(struct smc_conn *conn, struct smc_link *link,
 	if (unlikely(events & (SMC_EV_INVALID | SMC_EV_LOST)))
 		smc_stats_add(stats, SMC_STAT_CDC_BAD, 1);
 	if (events)
-		conn->ops.event(conn, events);
+		conn->ops->event(conn, events);
 }
 
 /**
@@ -413,17 +512,23 @@ void smc_cdc_rx(struct smc_wr *wr, const u8 *msg, u32 len)
  *
  * Ignored if the group did not agree on it (AMB-16). Otherwise as a CDC (protocol.md).
  *
- * Context: Completion context (softirq). Takes conn->lock.
+ * Context: Completion context, bottom halves off. Takes conn->lock.
  */
 void smc_cdc_rx_imm(struct smc_wr *wr, u32 imm)
 {
 	struct smc_link *link = smc_link_of(wr);
 	struct smc_link_group *lgr = link->lgr;
+	struct smc_conn *conn;
 
 	trace_smc_imm_rx(link, imm);
 	if (!(READ_ONCE(lgr->ext) & SMC_LLC_EXT_IMMEDIATE))
 		return;
 	guard(rcu)();
-	cdc_deliver(smc_conn_lookup_imm(lgr, smc_imm_get_name(imm)), link, NULL,
-		    smc_imm_get_step(imm));
+	conn = smc_conn_lookup_imm(lgr, smc_imm_get_name(imm));
+	if (likely(conn && cdc_apply_short(conn, link, smc_imm_get_step(imm)))) {
+		smc_stats_add(conn->stats, SMC_STAT_IMM_RX, 1);
+		conn->ops->event(conn, SMC_EV_DATA);
+		return;
+	}
+	cdc_deliver(conn, link, NULL, smc_imm_get_step(imm));
 }

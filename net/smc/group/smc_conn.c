@@ -135,7 +135,8 @@ void smc_conn_return_rings(struct smc_conn *conn)
 			return;
 		conn_release_rings(conn, lgr);
 	}
-	conn->ops.event(conn, SMC_EV_RINGS_FREE);
+	smc_wr_flow_leave(&conn->flow);
+	conn->ops->event(conn, SMC_EV_RINGS_FREE);
 	conn->lgr = NULL;
 	smc_lgr_put(lgr);
 	smc_conn_put(conn);
@@ -208,8 +209,13 @@ void smc_conn_set_link(struct smc_conn *conn, struct smc_link *link)
 	had = smc_conn_link(conn);
 	if (had)
 		atomic_dec(&had->nr_conns);
-	if (link)
+	if (link) {
 		atomic_inc(&link->nr_conns);
+		conn->snd_iova = smc_buf_elem_iova(&conn->sndbuf);
+		conn->snd_lkey = smc_buf_lkey(conn->sndbuf.buf, link->index);
+		conn->needs_sync = conn->sndbuf.buf->map[link->index].needs_sync ||
+				   conn->rmbe.buf->map[link->index].needs_sync;
+	}
 	rcu_assign_pointer(conn->link, link);
 }
 
@@ -244,22 +250,21 @@ void smc_conn_abort(struct smc_conn *conn)
 {
 	bool had_link;
 
-	scoped_guard(spinlock_bh, &conn->lock)
+	scoped_guard(smc_conn, conn)
 		had_link = conn_cut(conn);
 	if (had_link)
-		conn->ops.event(conn, SMC_EV_LINK_LOST);
+		conn->ops->event(conn, SMC_EV_LINK_LOST);
 }
 
 /**
  * smc_conn_alloc() - allocate a connection that is in no group yet
  * @sk: its socket
- * @event: callback for events
+ * @ops: callbacks
  *
  * Context: Process context, may sleep.
  * Return: the connection, with a reference for the socket; or NULL.
  */
-struct smc_conn *smc_conn_alloc(struct sock *sk,
-				void (*event)(struct smc_conn *conn, u32 events))
+struct smc_conn *smc_conn_alloc(struct sock *sk, const struct smc_conn_ops *ops)
 {
 	struct smc_conn *conn = kzalloc(sizeof(*conn), SMC_MEM_GFP);
 
@@ -268,7 +273,9 @@ struct smc_conn *smc_conn_alloc(struct sock *sk,
 	refcount_set(&conn->refs, 1);
 	sock_hold(sk);
 	conn->sk = sk;
-	conn->ops.event = event;
+	conn->ops = ops;
+	conn->flow.cqe.done = ops->done;
+	conn->attn = SMC_ATTN_PHASE;
 	conn->rtoken = -1;
 	timer_setup(&conn->hold_timer, conn_hold_expired, 0);
 	spin_lock_init(&conn->lock);
@@ -351,7 +358,7 @@ static struct smc_link *conn_choose(struct smc_link_group *lgr, struct smc_link 
 static int conn_attach(struct smc_conn *conn, struct smc_link_group *lgr, struct smc_link *link)
 {
 	lockdep_assert_held(&lgr->lock);
-	guard(spinlock_bh)(&conn->lock);
+	guard(smc_conn)(conn);
 	/* Either this sees the end of the group, or the teardown sees @conn. */
 	if (smc_lgr_is_down(lgr) || !link)
 		return -ECONNABORTED;
@@ -476,7 +483,7 @@ static void conn_store_peer(struct smc_conn *conn, const struct smc_clc_accept *
 	conn->peer_token = peer->token;
 	/* The streams have started already if the dialect is known. */
 	if (conn->ctl.tx_edge.size)
-		conn->ctl.tx_edge.size = size;
+		smc_cdc_set_peer_size(&conn->ctl, size);
 }
 
 /**
@@ -541,12 +548,15 @@ int smc_conn_set_peer(struct smc_conn *conn, struct smc_link *link,
 void smc_conn_open(struct smc_conn *conn)
 {
 	struct smc_link *link;
+	u64 most;
 
-	guard(spinlock_bh)(&conn->lock);
+	guard(smc_conn)(conn);
 	link = smc_conn_link(conn);
 	/* smc_failover_quiesce() skips a connection in set-up */
 	if (smc_conn_set_phase(conn, SMC_CONN_OPEN) && link && conn_link_is_left(link))
 		smc_conn_set_phase(conn, SMC_CONN_LEAVING);
+	most = READ_ONCE(smc_net(sock_net(conn->sk))->set.autocorking_size);
+	conn->tx_enough = min_t(u64, min(conn->ctl.tx_message, conn->ctl.snd_size / 2), most + 1);
 	if (conn->lgr->ext & SMC_LLC_EXT_IMMEDIATE)
 		conn->ctl.tx_imm_name = smc_imm_name(conn->peer_token);
 	conn->tx_jiffies = jiffies;
@@ -593,7 +603,7 @@ static void conn_lose_element(struct smc_conn *conn)
 	u32 events = 0;
 
 	conn->rtoken = -1;
-	scoped_guard(spinlock_bh, &conn->lock) {
+	scoped_guard(smc_conn, conn) {
 		if (conn_peer_has_closed(conn)) {
 			conn->ctl.rx_conn_flags |= SMC_CDC_CLOSED;
 			events |= SMC_EV_CLOSED;
@@ -606,7 +616,7 @@ static void conn_lose_element(struct smc_conn *conn)
 	if (events & SMC_EV_LINK_LOST)
 		smc_stat_inc(sock_net(conn->sk), SMC_STAT_RMBE_CONFLICT);
 	if (events)
-		conn->ops.event(conn, events);
+		conn->ops->event(conn, events);
 }
 
 /**
@@ -652,7 +662,7 @@ static bool conn_has_unread(const struct smc_conn *conn)
 /* Post and apply nothing more; unread data remains. */
 static void conn_detach(struct smc_conn *conn)
 {
-	guard(spinlock_bh)(&conn->lock);
+	guard(smc_conn)(conn);
 	if (!conn_has_unread(conn))
 		conn_drop_unread(conn);
 	conn_cut(conn);
@@ -704,7 +714,7 @@ bool smc_conn_leave(struct smc_conn *conn, bool is_peer_done)
  */
 void smc_conn_forget_unread(struct smc_conn *conn)
 {
-	scoped_guard(spinlock_bh, &conn->lock) {
+	scoped_guard(smc_conn, conn) {
 		if (conn->phase != SMC_CONN_LEFT || conn->is_purged)
 			return;
 		conn_drop_unread(conn);
@@ -772,7 +782,8 @@ u32 smc_conn_tx_done(struct smc_conn *conn, u16 seq, u32 len, bool ok)
 	u32 events = SMC_EV_TX_DONE;
 
 	lockdep_assert_held(&conn->lock);
-	conn->tx_inflight--;
+	if (!--conn->tx_inflight)
+		conn->is_awaited = false;
 	conn_time_done(conn, seq, ok);
 	if (ok) {
 		conn->ack_jiffies = jiffies;
@@ -801,7 +812,7 @@ static void conn_hold_expired(struct timer_list *timer)
 	spin_unlock_bh(&conn->lock);
 	if (events) {
 		smc_stat_inc(sock_net(conn->sk), SMC_STAT_CDC_BAD);
-		conn->ops.event(conn, events);
+		conn->ops->event(conn, events);
 	}
 	smc_conn_put(conn);
 }
@@ -880,16 +891,17 @@ u32 smc_conn_unsent(struct smc_conn *conn)
 }
 
 /**
- * smc_conn_is_drained() - check whether all data has completed, RFC 7609 4.8.1 (CLOSE-08)
- * @conn: the connection
+ * smc_conn_await_drain() - have completions report the end of the data, RFC 7609 4.8.1 (CLOSE-08)
+ * @conn: the connection; SMC_EV_TX_DONE follows with each completion
  *
  * Context: Any context but hard interrupt. Takes conn->lock.
  * Return: true if the message behind the last byte has completed. Messages without data do not
  *	   count: reads may cause further ones at any time.
  */
-bool smc_conn_is_drained(struct smc_conn *conn)
+bool smc_conn_await_drain(struct smc_conn *conn)
 {
-	guard(spinlock_bh)(&conn->lock);
+	guard(smc_conn)(conn);
+	conn->wants_drain = true;
 	return !smc_cdc_unacked(&conn->ctl);
 }
 

@@ -29,11 +29,16 @@ struct smc_link_group;
 #define SMC_EV_FINAL_DONE	BIT(28)	/* the CDC with C or A completed */
 #define SMC_EV_MOVED		BIT(27)	/* sends use another link: send what is due */
 #define SMC_EV_RINGS_FREE	BIT(26)	/* both rings have gone back to conn->lgr */
+#define SMC_EV_ROOM		BIT(25)	/* there is the room in the send ring that was wanted */
 
-/* Callbacks of a connection, set once by smc_conn_alloc(). */
+/**
+ * struct smc_conn_ops - callbacks of connections
+ * @event: in any context but hard interrupt; no lock but perhaps lgr->lock is held
+ * @done: completion of a short message, see struct smc_wr_flow
+ */
 struct smc_conn_ops {
-	/* In any context but hard interrupt; no lock but perhaps lgr->lock is held. */
 	void (*event)(struct smc_conn *conn, u32 events);
+	void (*done)(struct ib_cq *cq, struct ib_wc *wc);
 };
 
 /**
@@ -57,6 +62,21 @@ enum smc_conn_phase {
 	SMC_CONN_REPLAYING,
 	SMC_CONN_LEFT,
 	SMC_CONN_NR_PHASES
+};
+
+/*
+ * Bits of smc_conn.attn: what is unusual. Where nothing is, the short ways of sending, receiving
+ * and completing serve the connection; each has a mask of what it leaves to the long way.
+ */
+enum smc_attn {
+	SMC_ATTN_PHASE	= BIT(0),	/* not SMC_CONN_OPEN */
+	SMC_ATTN_END	= BIT(1),	/* D, C or A of either side is there, or is to follow */
+	SMC_ATTN_URG	= BIT(2),	/* urgent data of either side */
+	SMC_ATTN_CORK	= BIT(3),	/* data is held back, or flushed */
+	SMC_ATTN_NOTICE	= BIT(4),	/* stamps, pages or a clock wait for completions */
+	SMC_ATTN_PEER	= BIT(5),	/* the peer waits for a consumer cursor */
+	SMC_ATTN_HELD	= BIT(6),	/* messages are missing or repeated after failover */
+	SMC_ATTN_MEMORY	= BIT(7),	/* an eye catcher is to be checked, or rings to be synced */
 };
 
 /* Bits of smc_conn.pending: inputs of the close machine, in its order. */
@@ -92,8 +112,8 @@ struct smc_conn_rtt {
 /**
  * struct smc_conn - one connection
  *
- * Lifetime: see smc_core.c. @lock is conn->lock of the lock order: it guards the members after
- * it, and the order of CDC messages on the queue.
+ * Lifetime: see smc_core.c. @lock is conn->lock of the lock order: it guards the order of CDC
+ * messages on the queue, and the members that name no other rule, from @link on in this list.
  *
  * @refs: one of its socket, one of the rings of a group; others of timers that are armed, work
  *	  items that are queued, waiters and calls that sleep
@@ -114,6 +134,8 @@ struct smc_conn_rtt {
  * @pending: enum smc_pending, atomic bits; not in the socket, whose next connection they do not
  *	     concern
  * @end_work: has it leave its group after its socket has given it up; a reference while queued
+ * @attn: set of &enum smc_attn, smc_attn.c; written under @lock, also read without it
+ * @flow: its short messages
  * @lock: spinlock, bottom halves off
  * @link: the link our sends use; RCU, written under @lock; NULL when it, or the element at the
  *	  peer, is lost. Messages of the peer may come on any link of the group, FAIL-17
@@ -123,6 +145,10 @@ struct smc_conn_rtt {
  * @peer_rkey: of the peer's element on @link
  * @peer_addr: of the peer's element on @link
  * @peer_size: bytes of the peer's element
+ * @snd_iova: address of the send ring for devices
+ * @snd_lkey: of the send ring on @link
+ * @tx_enough: so many unsent bytes do not wait for a message in flight
+ * @needs_sync: CPU and device accesses to its rings must be synchronised there
  * @tx_mark: ctl.tx_fin when the close timer was started
  * @rx_stamp: arrival of the last data, if SO_TIMESTAMP or SO_TIMESTAMPING asks for it
  * @stamps: time stamps due for sent data, smc_errqueue.c; NULL at first
@@ -140,56 +166,72 @@ struct smc_conn_rtt {
  * @tx_cork: data is held back (MSG_MORE, TCP_CORK) until flushed
  * @tx_flush: data is to be sent regardless of what else holds it back
  * @tx_is_timed: TCP_USER_TIMEOUT applies: completions are awaited
+ * @wants_room: somebody waits for room in the send ring
+ * @wants_drain: the close machine waits for the end of its data
+ * @is_awaited: smc_wr_await() was called for a message that is in flight
  * @phase: what it may do
  * @is_peer_silent: the link was lost because the peer did not answer
  * @is_purged: unread data was dropped: data that comes later must not be read as if nothing were
  *	       missing, ABRT-04
  */
 struct smc_conn {
-	refcount_t refs;
-	struct sock *sk;
-	struct smc_conn_ops ops;
-	struct smc_stats_cpu __percpu *stats;
-	struct smc_link_group *lgr;
+	/* read by each call and each message, seldom written */
+	u32 attn;
 	u32 token;
-	struct list_head wait_node;
-	int rtoken;
-	u8 peer_index;
+	struct sock *sk;
+	const struct smc_conn_ops *ops;
+	struct smc_stats_cpu __percpu *stats;
+	struct smc_link __rcu *link;
+	unsigned long pending;
 	struct smc_buf_elem rmbe;
 	struct smc_buf_elem sndbuf;
-	struct rcu_head rcu;
-	struct timer_list hold_timer;
-	bool is_peer_done;
-	unsigned long pending;
-	struct delayed_work end_work;
-
-	spinlock_t lock;		/* conn->lock, see above */
-	struct smc_link __rcu *link;
-	struct smc_cdc_ctl ctl;
-	DECLARE_BITMAP(rx_links, U8_MAX + 1);
-	u32 peer_token;
-	u32 peer_rkey;
 	u64 peer_addr;
-	u32 peer_size;
-	u64 tx_mark;
+	u64 snd_iova;
+	u32 peer_rkey;
+	u32 snd_lkey;
+	u32 tx_enough;
+
+	/* written by each message */
+	spinlock_t lock;		/* conn->lock, see above */
+	struct smc_cdc_ctl ctl;
+	unsigned long tx_jiffies;
+	unsigned long ack_jiffies;
+	unsigned long rx_jiffies;
+	unsigned long progress_jiffies;
+	u16 tx_inflight;
+	bool is_awaited;
+	bool wants_room;
+	enum smc_conn_phase phase;
 	ktime_t rx_stamp;
+	struct smc_conn_rtt rtt;
+	struct smc_wr_flow flow;
+
+	/* all else */
+	bool needs_sync;
+	bool tx_cork;
+	bool tx_flush;
+	bool tx_is_timed;
+	bool wants_drain;
+	bool is_purged;
+	bool is_peer_silent;
+	bool is_peer_done;
+	u8 peer_index;
+	int rtoken;
+	u32 peer_token;
+	u32 peer_size;
+	DECLARE_BITMAP(rx_links, U8_MAX + 1);
+	u64 tx_mark;
 	struct smc_stamps *stamps;
 	u64 stamp_base;
 	struct sk_buff *tx_pages;
 	struct sk_buff *tx_pages_last;
-	unsigned long tx_jiffies;
-	unsigned long ack_jiffies;
-	unsigned long rx_jiffies;
-	struct smc_conn_rtt rtt;
-	unsigned long progress_jiffies;
 	unsigned long hold_jiffies;
-	u16 tx_inflight;
-	bool tx_cork;
-	bool tx_flush;
-	bool tx_is_timed;
-	enum smc_conn_phase phase;
-	bool is_purged;
-	bool is_peer_silent;
+	refcount_t refs;
+	struct smc_link_group *lgr;
+	struct list_head wait_node;
+	struct rcu_head rcu;
+	struct timer_list hold_timer;
+	struct delayed_work end_work;
 };
 
 /* The link that a connection uses, or NULL. */
@@ -205,8 +247,28 @@ static inline bool smc_conn_may_read(const struct smc_conn *conn)
 	return conn->ctl.rx_edge.size && !conn->is_purged;
 }
 
-struct smc_conn *smc_conn_alloc(struct sock *sk,
-				void (*event)(struct smc_conn *conn, u32 events));
+void smc_conn_attend(struct smc_conn *conn);
+u32 smc_conn_attn_of(const struct smc_conn *conn);
+
+/* Debug kernels check that @attn belongs to the state. Expects conn->lock held. */
+static inline void smc_conn_assert_attn(const struct smc_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+	lockdep_assert(conn->attn == smc_conn_attn_of(conn));
+}
+
+/* Release conn->lock after a change of the state. */
+static inline void smc_conn_unlock(struct smc_conn *conn)
+	__releases(&conn->lock)
+{
+	smc_conn_attend(conn);
+	spin_unlock_bh(&conn->lock);
+}
+
+DEFINE_LOCK_GUARD_1(smc_conn, struct smc_conn, spin_lock_bh(&_T->lock->lock),
+		    smc_conn_unlock(_T->lock))
+
+struct smc_conn *smc_conn_alloc(struct sock *sk, const struct smc_conn_ops *ops);
 int smc_conn_join(struct smc_conn *conn, struct smc_link_group *lgr, struct smc_link *link);
 struct smc_link *smc_conn_announced_link(struct smc_conn *conn);
 int smc_conn_set_peer(struct smc_conn *conn, struct smc_link *link,
@@ -223,7 +285,7 @@ u32 smc_conn_readable(struct smc_conn *conn);
 u32 smc_conn_room(const struct smc_conn *conn);
 u32 smc_conn_unacked(struct smc_conn *conn);
 u32 smc_conn_unsent(struct smc_conn *conn);
-bool smc_conn_is_drained(struct smc_conn *conn);
+bool smc_conn_await_drain(struct smc_conn *conn);
 bool smc_conn_has_inflight(struct smc_conn *conn);
 bool smc_conn_owes_final(struct smc_conn *conn);
 void smc_conn_mark_progress(struct smc_conn *conn);

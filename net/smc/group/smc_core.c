@@ -967,7 +967,7 @@ void smc_lgr_commit_dialect(struct smc_link_group *lgr, enum smc_dialect dialect
 	smc_nego_settle_dialect(&lgr->params, dialect);
 	lgr->is_committed = true;
 	xa_for_each(&lgr->conns, pos, conn)
-		scoped_guard(spinlock_bh, &conn->lock)
+		scoped_guard(smc_conn, conn)
 			smc_conn_set_geometry(lgr, conn);
 }
 

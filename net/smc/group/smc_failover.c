@@ -150,7 +150,7 @@ static u32 move_one(struct move_plan *plan, struct smc_conn *conn)
 {
 	struct smc_link *from, *to;
 
-	guard(spinlock_bh)(&conn->lock);
+	guard(smc_conn)(conn);
 	from = smc_conn_link(conn);
 	if (!from)
 		return 0;
@@ -189,7 +189,7 @@ static void smc_failover_work(struct work_struct *work)
 		if (events & SMC_EV_LINK_LOST)
 			smc_conn_abort(conn);
 		else if (events)
-			conn->ops.event(conn, events);
+			conn->ops->event(conn, events);
 	}
 	mutex_unlock(&lgr->lock);
 	smc_lgr_put(lgr);
@@ -213,7 +213,7 @@ void smc_failover_quiesce(struct smc_link *link)
 
 	lockdep_assert_held(&lgr->lock);
 	xa_for_each(&lgr->conns, pos, conn) {
-		guard(spinlock_bh)(&conn->lock);
+		guard(smc_conn)(conn);
 		if (smc_conn_link(conn) == link)
 			smc_conn_set_phase(conn, SMC_CONN_LEAVING);
 	}
@@ -242,7 +242,7 @@ unsigned long smc_failover_spread(struct smc_link_group *lgr, unsigned long link
 		if (!lgr->links[i] || lgr->links[i]->is_draining)
 			links &= ~BIT(i);
 	xa_for_each(&lgr->conns, pos, conn) {
-		guard(spinlock_bh)(&conn->lock);
+		guard(smc_conn)(conn);
 		from = smc_conn_link(conn);
 		to = from && links & BIT(from->index) && conn->phase == SMC_CONN_OPEN &&
 		     move_is_settled(&plan, conn, from) ? move_choose(&plan, conn) : NULL;

@@ -70,7 +70,7 @@ static void link_drop_waiters(struct smc_link *link)
 	struct smc_conn *conn;
 
 	while ((conn = smc_link_pop_waiter(link))) {
-		conn->ops.event(conn, SMC_EV_MOVED);
+		conn->ops->event(conn, SMC_EV_MOVED);
 		smc_conn_put(conn);
 	}
 }

@@ -214,7 +214,7 @@ static struct sk_buff *pages_take_done(struct smc_conn *conn)
 	struct sk_buff *skb;
 	bool is_over;
 
-	guard(spinlock_bh)(&conn->lock);
+	guard(smc_conn)(conn);
 	skb = conn->tx_pages;
 	is_over = !rcu_access_pointer(conn->link) && !conn->tx_inflight;
 	if (!skb || (!is_over && pages_end(skb) > conn->ctl.tx_fin))

@@ -7,21 +7,6 @@
  */
 #include "proto/smc_cdc_imm.h"
 
-/*
- * The peer waits for no consumer cursor, and needs none to begin with immediate data. Otherwise the
- * message with data takes it along, before it is worth a message of its own (WIN-02).
- */
-static bool imm_may_omit_cons(const struct smc_cdc_ctl *ctl)
-{
-	u32 read = ctl->rx_cons - ctl->rx_cons_sent;
-
-	if (!read)
-		return true;
-	return read < ctl->rx_edge.size / 10 && ctl->rx_cons_sent >= ctl->rx_proof &&
-	       !ctl->rx_is_update_due &&
-	       !(ctl->rx_prod_flags & (SMC_CDC_BLOCKED | SMC_CDC_UPDATE_REQ));
-}
-
 /**
  * smc_cdc_may_use_imm() - decide whether immediate data can announce a transfer
  * @ctl: the control block
@@ -35,9 +20,7 @@ static bool imm_may_omit_cons(const struct smc_cdc_ctl *ctl)
  */
 bool smc_cdc_may_use_imm(const struct smc_cdc_ctl *ctl, u32 len)
 {
-	return ctl->tx_imm_name && ctl->tx_cons >= ctl->tx_proof && len &&
-	       len <= SMC_IMM_STEP_MAX && !smc_cdc_has_urgent(ctl) && smc_cdc_may_write(ctl) &&
-	       imm_may_omit_cons(ctl);
+	return smc_cdc_imm_says_all(ctl, len) && !smc_cdc_has_urgent(ctl) && smc_cdc_may_write(ctl);
 }
 
 /**

@@ -34,6 +34,21 @@ static inline u32 smc_imm_get_step(u32 imm)
 	return imm & 0xffff ?: SMC_IMM_STEP_MAX;
 }
 
+/*
+ * Return: true if immediate data may announce @len bytes where no urgent data and no end is to be
+ * sent. The peer must wait for no consumer cursor, and need none to begin with immediate data.
+ * Otherwise the message with data takes it along, before it is worth a message of its own (WIN-02).
+ */
+static inline bool smc_cdc_imm_says_all(const struct smc_cdc_ctl *ctl, u32 len)
+{
+	u32 read = READ_ONCE(ctl->rx_cons) - ctl->rx_cons_sent;
+
+	if (!ctl->tx_imm_name || ctl->tx_cons < ctl->tx_proof || len - 1 >= SMC_IMM_STEP_MAX)
+		return false;
+	return !read || (read < ctl->rx_edge.size / 10 && ctl->rx_cons_sent >= ctl->rx_proof &&
+			 !smc_cdc_is_update_awaited(ctl));
+}
+
 bool smc_cdc_may_use_imm(const struct smc_cdc_ctl *ctl, u32 len);
 u32 smc_cdc_build_imm(struct smc_cdc_ctl *ctl, u32 len);
 u32 smc_cdc_apply_imm(struct smc_cdc_ctl *ctl, u8 link_num, u32 step);

@@ -10,6 +10,7 @@
 #include <linux/errno.h>
 #include <linux/minmax.h>
 #include <linux/string.h>
+#include <asm/barrier.h>
 #include <asm/byteorder.h>
 
 #include "proto/smc_cdc_wire.h"
@@ -97,9 +98,23 @@ void smc_cdc_ctl_init(struct smc_cdc_ctl *ctl, u16 base, u32 rx_size, u32 tx_siz
 {
 	memset(ctl, 0, sizeof(*ctl));
 	ctl->rx_edge = (struct smc_edge){ .size = rx_size, .base = base };
-	ctl->tx_edge = (struct smc_edge){ .size = tx_size, .base = base };
+	ctl->tx_edge = (struct smc_edge){ .base = base };
 	ctl->snd_size = snd_size;
 	ctl->tx_proof = 1;
+	smc_cdc_set_peer_size(ctl, tx_size);
+}
+
+/**
+ * smc_cdc_set_peer_size() - set the size of the peer's element
+ * @ctl: the control block; nothing was sent yet
+ * @size: up to SMC_ELEM_SIZE_MAX
+ *
+ * Context: Any context.
+ */
+void smc_cdc_set_peer_size(struct smc_cdc_ctl *ctl, u32 size)
+{
+	ctl->tx_edge.size = size;
+	ctl->tx_message = smc_ring_message(ctl->snd_size, smc_edge_space(&ctl->tx_edge));
 }
 
 /*
@@ -210,7 +225,8 @@ static u32 smc_cdc_take_prod(struct smc_cdc_ctl *ctl,
 	u32 events = 0;
 
 	if (step) {
-		ctl->rx_prod += step;
+		/* a reader without the lock sees what was written before */
+		smp_store_release(&ctl->rx_prod, ctl->rx_prod + step);
 		events |= SMC_EV_DATA;
 	}
 	if (ctl->rx_is_replayed && smc_cdc_is_at_prod(ctl, msg))
@@ -319,7 +335,7 @@ static void smc_cdc_note_link(struct smc_cdc_ctl *ctl, u8 link_num)
 /* The next CDC reports what was read. */
 static void smc_cdc_report_cons(struct smc_cdc_ctl *ctl)
 {
-	ctl->rx_cons_sent = ctl->rx_cons;
+	ctl->rx_cons_sent = READ_ONCE(ctl->rx_cons);
 	smc_edge_move(&ctl->rx_edge, ctl->rx_cons_sent);
 	ctl->rx_is_update_due = false;
 }
@@ -502,6 +518,22 @@ int smc_cdc_consume(struct smc_cdc_ctl *ctl, u32 n)
 	return 0;
 }
 
+/**
+ * smc_cdc_urg_settle() - look whether a reader has passed a mark that came while it was reading
+ * @ctl: the control block, whose rx_cons has advanced without the lock
+ *
+ * As smc_cdc_consume() would have done it.
+ *
+ * Context: As smc_cdc_consume().
+ */
+void smc_cdc_urg_settle(struct smc_cdc_ctl *ctl)
+{
+	if (!smc_urg_is_in_stream(ctl->rx_urg) || ctl->rx_urg_mark >= ctl->rx_cons)
+		return;
+	smc_cdc_urg_pass(ctl);
+	ctl->rx_is_update_due = true;
+}
+
 /* Bytes before the urgent byte, 0 if it is next (SIOCATMARK); -ENODATA without an unread mark. */
 s64 smc_cdc_urg_distance(const struct smc_cdc_ctl *ctl)
 {
@@ -632,7 +664,7 @@ bool smc_cdc_may_write(const struct smc_cdc_ctl *ctl)
  */
 static u32 smc_cdc_write_limit(const struct smc_cdc_ctl *ctl)
 {
-	u64 end = ctl->tx_prep;
+	u64 end = READ_ONCE(ctl->tx_prep);
 
 	if (!smc_cdc_may_write(ctl))
 		return 0;
@@ -648,7 +680,7 @@ static u32 smc_cdc_write_limit(const struct smc_cdc_ctl *ctl)
 /**
  * smc_cdc_plan() - plan the next message with data
  * @ctl: the control block
- * @most: limit of its bytes, usually smc_cdc_message()
+ * @most: limit of its bytes, usually @ctl->tx_message
  * @x: receives the plan; x->len 0 if nothing can be written now
  *
  * The end of the data, the window and urgent bytes bound it, too. TX-06, BLK-01.
@@ -670,14 +702,13 @@ static bool smc_cdc_is_final(const struct smc_cdc_ctl *ctl)
 
 static bool smc_cdc_is_update_due(const struct smc_cdc_ctl *ctl)
 {
-	bool is_awaited = ctl->rx_is_update_due ||
-			  ctl->rx_prod_flags & (SMC_CDC_BLOCKED | SMC_CDC_UPDATE_REQ);
 	u32 window = smc_edge_space(&ctl->rx_edge) - (u32)(ctl->rx_prod - ctl->rx_cons_sent);
 
 	/* A peer that has closed or aborted writes no more. */
 	return !(ctl->rx_conn_flags & SMC_CDC_FINAL) &&
-	       smc_ring_is_update_due(&ctl->rx_edge, window, ctl->rx_cons - ctl->rx_cons_sent,
-				      is_awaited);
+	       smc_ring_is_update_due(&ctl->rx_edge, window,
+				      READ_ONCE(ctl->rx_cons) - ctl->rx_cons_sent,
+				      smc_cdc_is_update_awaited(ctl));
 }
 
 /**

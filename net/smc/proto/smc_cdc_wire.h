@@ -11,8 +11,9 @@
  * each. The reader may overtake completions, so more than one ring may be in flight. Received
  * cursors become positions here, where an impossible one is found.
  *
- * Locks: the connection's lock protects a control block. The caller posts what smc_cdc_build()
- * returned under the same hold, so CDC order equals queue order.
+ * Locks: the connection's lock protects a control block, but tx_prep and rx_cons, which may advance
+ * without it. The caller posts what smc_cdc_build() returned under the same hold, so CDC order
+ * equals queue order.
  */
 #ifndef _SMC_CDC_WIRE_H
 #define _SMC_CDC_WIRE_H
@@ -105,42 +106,24 @@ static inline bool smc_cdc_urg_is_pending(u8 prod_flags)
 }
 
 struct smc_cdc_ctl {
+	/* Seldom written */
 	struct smc_edge		rx_edge;	/* our element, read up to rx_cons_sent */
 	struct smc_edge		tx_edge;	/* the peer's element, read up to tx_cons */
-	u32			snd_size;	/* of the send ring, a power of two; 0: there is none */
-
-	/* Receive direction: positions */
-	u64			rx_prod;
-	u64			rx_cons;
-	u64			rx_cons_sent;	/* as last sent to the peer */
-	u64			rx_urg_mark;	/* the urgent byte itself */
+	u32			snd_size;	/* of the send ring, a power of two; or 0 */
+	u32			tx_message;	/* the most that one message with data announces */
 	/* once rx_cons_sent is there, the peer knows that a CDC of its link was applied */
 	u64			rx_proof;
-	u16			rx_seq;		/* SR: last one processed */
-	u8			rx_link_num;	/* link of the last one processed, or 0 */
-	u8			rx_prod_flags;	/* of the last one processed */
-	u8			rx_conn_flags;	/* D, C, A: all received so far */
-	enum smc_urg_state	rx_urg;		/* changed by smc_cdc_urg_move() */
-	u8			rx_urg_byte;	/* copy of the byte at rx_urg_mark */
-	bool			rx_is_update_due; /* R, or urgent byte read, since last CDC */
-	bool			rx_is_replayed;	/* F received: prod may step back */
-
-	/* Messages missing after failovers, in the order of sending */
-	u8			rx_nr_waits;	/* entries of rx_wait */
-	struct smc_cdc_wait	rx_wait[SMC_CDC_WAITS_MAX];
-
-	/* Send direction: positions */
-	u64			tx_prep;
-	u64			tx_sent;
-	u64			tx_fin;
-	u64			tx_cons;
-	u64			tx_urg;		/* behind the next urgent byte; sent: there is none */
-	u64			tx_urg_last;	/* same of the last one, if behind tx_urg */
-	u64			tx_urg_sent;	/* behind a sent one: limit until tx_cons is there */
 	/* once tx_cons is there, it is known that a CDC of the link in use was applied */
 	u64			tx_proof;
+
+	/* Written by calls, under the socket lock */
+	u64			tx_prep;
+	u64			rx_cons;
+
+	/* Written by posts */
+	u64			tx_sent;
+	u64			rx_cons_sent;	/* as last sent to the peer */
 	u16			tx_seq;		/* last one used */
-	u16			tx_seq_done;	/* SS: last successful completion */
 	u16			tx_seq_final;	/* number of the CDC with C or A */
 	u16			tx_imm_name;	/* of the connection in immediate data, or 0 */
 	u8			tx_prod_flags;	/* as last sent */
@@ -148,12 +131,36 @@ struct smc_cdc_ctl {
 	u8			tx_conn_sent;	/* as last sent */
 	bool			tx_urg_is_open;	/* the last mark may still move */
 	bool			tx_is_replaying; /* the next CDC is a replay */
+
+	/* Written by completions and received messages */
+	u64			tx_fin;
+	u64			tx_cons;
+	u64			rx_prod;
+	u16			tx_seq_done;	/* SS: last successful completion */
+	u16			rx_seq;		/* SR: last one processed */
+	u8			rx_link_num;	/* link of the last one processed, or 0 */
+	u8			rx_prod_flags;	/* of the last one processed */
+	u8			rx_conn_flags;	/* D, C, A: all received so far */
+	u8			rx_nr_waits;	/* entries of rx_wait */
+	bool			rx_is_update_due; /* R, or urgent byte read, since last CDC */
+	bool			rx_is_replayed;	/* F received: prod may step back */
+
+	/* Urgent bytes: positions */
+	u8			rx_urg_byte;	/* copy of the byte at rx_urg_mark */
+	enum smc_urg_state	rx_urg;		/* changed by smc_cdc_urg_move() */
+	u64			rx_urg_mark;	/* the urgent byte itself */
+	u64			tx_urg;		/* behind the next urgent byte, if not sent */
+	u64			tx_urg_last;	/* same of the last one, if behind tx_urg */
+	u64			tx_urg_sent;	/* behind the last one sent, see URG-07 */
+
+	/* Messages missing after failovers, in the order of sending */
+	struct smc_cdc_wait	rx_wait[SMC_CDC_WAITS_MAX];
 };
 
 /* Unread bytes in our element, from rx_cons on. RFC 7609 A.4 (CUR-08, CUR-09, BLK-03). */
 static inline u32 smc_cdc_readable(const struct smc_cdc_ctl *ctl)
 {
-	return ctl->rx_prod - ctl->rx_cons;
+	return ctl->rx_prod - READ_ONCE(ctl->rx_cons);
 }
 
 /* Free space in the peer's element. RFC 7609 Section 4.5.1 (WIN-01, CUR-07, CUR-08, CUR-10). */
@@ -165,13 +172,13 @@ static inline u32 smc_cdc_window(const struct smc_cdc_ctl *ctl)
 /* Bytes in the send ring that were not written yet */
 static inline u32 smc_cdc_unsent(const struct smc_cdc_ctl *ctl)
 {
-	return ctl->tx_prep - ctl->tx_sent;
+	return READ_ONCE(ctl->tx_prep) - ctl->tx_sent;
 }
 
 /* Bytes in the send ring that the peer may not have */
 static inline u32 smc_cdc_unacked(const struct smc_cdc_ctl *ctl)
 {
-	return ctl->tx_prep - ctl->tx_fin;
+	return READ_ONCE(ctl->tx_prep) - ctl->tx_fin;
 }
 
 /* Return: true if an urgent byte is to be sent. */
@@ -180,10 +187,32 @@ static inline bool smc_cdc_has_urgent(const struct smc_cdc_ctl *ctl)
 	return ctl->tx_urg > ctl->tx_sent;
 }
 
-/* The most that one message with data announces */
-static inline u32 smc_cdc_message(const struct smc_cdc_ctl *ctl)
+/* Return: true if a byte is urgent that is not sent, acknowledged, received or read yet. */
+static inline bool smc_cdc_is_urgent(const struct smc_cdc_ctl *ctl)
 {
-	return smc_ring_message(ctl->snd_size, smc_edge_space(&ctl->tx_edge));
+	return smc_cdc_has_urgent(ctl) || ctl->tx_cons < ctl->tx_urg_sent ||
+	       ctl->rx_urg != SMC_URG_NONE ||
+	       ctl->rx_prod_flags & (SMC_CDC_URG_PENDING | SMC_CDC_URG_PRESENT);
+}
+
+/* Return: true if the peer waits for any progress of our reader: WIN-08, WIN-09, URG-06. */
+static inline bool smc_cdc_is_update_awaited(const struct smc_cdc_ctl *ctl)
+{
+	return ctl->rx_is_update_due ||
+	       ctl->rx_prod_flags & (SMC_CDC_BLOCKED | SMC_CDC_UPDATE_REQ);
+}
+
+/*
+ * Return: false if smc_cdc_is_needed() has no reason to send an update that the peer does not
+ * await. Also without the connection's lock: then it is asked again.
+ */
+static inline bool smc_cdc_may_owe_update(const struct smc_cdc_ctl *ctl)
+{
+	u64 sent = READ_ONCE(ctl->rx_cons_sent);
+
+	return (u32)(READ_ONCE(ctl->rx_cons) - sent) >= ctl->rx_edge.size / 10 &&
+	       (u32)(READ_ONCE(ctl->rx_prod) - sent) + ctl->rx_edge.size / 2 >
+	       smc_edge_space(&ctl->rx_edge);
 }
 
 int smc_cdc_decode(const void *buf, size_t len, struct smc_cdc_msg *msg);
@@ -192,10 +221,12 @@ void smc_cdc_encode(const struct smc_cdc_msg *msg, u8 buf[SMC_CDC_LEN]);
 /* Receive */
 void smc_cdc_ctl_init(struct smc_cdc_ctl *ctl, u16 base, u32 rx_size, u32 tx_size,
 		      u32 snd_size);
+void smc_cdc_set_peer_size(struct smc_cdc_ctl *ctl, u32 size);
 u32 smc_cdc_apply(struct smc_cdc_ctl *ctl, const struct smc_cdc_msg *msg);
 u32 smc_cdc_apply_moved(struct smc_cdc_ctl *ctl, const struct smc_cdc_msg *msg);
 u32 smc_cdc_give_up(struct smc_cdc_ctl *ctl);
 int smc_cdc_consume(struct smc_cdc_ctl *ctl, u32 n);
+void smc_cdc_urg_settle(struct smc_cdc_ctl *ctl);
 
 /* Received urgent byte */
 s64 smc_cdc_urg_distance(const struct smc_cdc_ctl *ctl);

@@ -10,7 +10,6 @@
 #ifndef _SMC_CURSOR_H
 #define _SMC_CURSOR_H
 
-#include <linux/compiler.h>
 #include <linux/errno.h>
 #include <linux/types.h>
 #include <asm/byteorder.h>

@@ -533,7 +533,7 @@ enum smc_conn_state smc_state_shown(enum smc_conn_state state)
  * flight (CLOSE-08).
  *
  * Context: Any context. A caller not serialised with smc_state_close() has held conn->lock
- *	 since the completion. Either it sees the pending close, or smc_conn_is_drained(),
+ *	 since the completion. Either it sees the pending close, or smc_conn_await_drain(),
  *	 called after the close became pending, sees the completion.
  * Return: true if so.
  */

@@ -131,7 +131,7 @@ struct smc_stats_cpu {
 struct smc_settings {
 	int wmem;			/* largest default size of the send ring, bytes */
 	int rmem;			/* largest default size of the receive ring, bytes */
-	unsigned int autocorking_size;	/* coalesce smaller sends while a CDC is in flight */
+	unsigned int autocorking_size;	/* coalesce smaller sends behind one in flight */
 	int dialect;			/* 0 deployed, 1 RFC */
 	int immediate_data;		/* new link groups use immediate data if the peer does */
 	int roce;			/* 0 RoCE v1 and v2, 1 RoCE v1 only, 2 RoCE v2 only */

@@ -78,7 +78,7 @@ static void smc_close_purge(struct smc_conn *conn, bool keeps_unread)
 	}
 	smc_errqueue_discard(conn);
 	conn->ctl.tx_prep = conn->ctl.tx_sent;
-	spin_unlock_bh(&conn->lock);
+	smc_conn_unlock(conn);
 }
 
 /**
@@ -358,7 +358,7 @@ void smc_close_handle_event(struct smc_sock *smc, enum smc_close_event event)
 
 		if (smc_close_is_final(smc))
 			event = SMC_CLOSE_FINAL_DONE;
-		else if (actions & SMC_CLOSE_DO_WAIT_DRAIN && smc_conn_is_drained(smc->conn))
+		else if (actions & SMC_CLOSE_DO_WAIT_DRAIN && smc_conn_await_drain(smc->conn))
 			event = SMC_CLOSE_TX_DRAINED;
 		else
 			break;
@@ -395,7 +395,7 @@ static void smc_close_check(struct smc_sock *smc)
 
 	if (smc_state_has_seen(&smc->close, SMC_CLOSE_APP_CLOSE) && smc_conn_readable(conn))
 		smc_close_handle_event(smc, SMC_CLOSE_RX_DATA);
-	if (smc_state_is_draining(&smc->close) && smc_conn_is_drained(conn))
+	if (smc_state_is_draining(&smc->close) && smc_conn_await_drain(conn))
 		smc_close_handle_event(smc, SMC_CLOSE_TX_DRAINED);
 	if (smc_close_is_final(smc))
 		smc_close_handle_event(smc, SMC_CLOSE_FINAL_DONE);
@@ -720,10 +720,22 @@ int smc_close_dissolve(struct smc_sock *smc)
  */
 struct smc_sock *smc_call_lock(struct sock *sk)
 {
-	struct smc_sock *smc;
-
 	lock_sock(sk);
-	smc = smc_sk(sk);
+	return smc_call_locked(sk);
+}
+
+/**
+ * smc_call_locked() - smc_call_lock() with the lock held
+ * @sk: the sock
+ *
+ * Context: Process context, may sleep. Expects the socket lock held; releases it for plain TCP.
+ * Return: as smc_call_lock().
+ */
+struct smc_sock *smc_call_locked(struct sock *sk)
+{
+	struct smc_sock *smc = smc_sk(sk);
+
+	sock_owned_by_me(sk);
 	if (!smc) {
 		release_sock(sk);
 		return NULL;

@@ -23,6 +23,7 @@ int smc_close_dissolve(struct smc_sock *smc);
 void smc_close_unlock(struct smc_sock *smc);
 
 struct smc_sock *smc_call_lock(struct sock *sk);
+struct smc_sock *smc_call_locked(struct sock *sk);
 void smc_call_unlock(struct sock *sk);
 
 #endif /* SMC_CLOSE_H */

@@ -55,7 +55,7 @@ void smc_errqueue_prepare(struct smc_conn *conn, u32 tsflags)
 	if (wants_id && !stamps->has_id)
 		conn->stamp_base = conn->ctl.tx_prep;
 	stamps->has_id = wants_id;
-	spin_unlock_bh(&conn->lock);
+	smc_conn_unlock(conn);
 }
 
 /**

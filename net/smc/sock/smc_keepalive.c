@@ -60,7 +60,7 @@ void smc_keepalive_update(struct smc_sock *smc)
 	smc->keep_want = want;
 	smc->probed_link = NULL;
 	conn->tx_is_timed = want.stall;
-	spin_unlock_bh(&conn->lock);
+	smc_conn_unlock(conn);
 	/* from now on completions are awaited */
 	if (want.stall)
 		smc_tx_push(conn);

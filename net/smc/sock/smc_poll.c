@@ -41,9 +41,7 @@ static __poll_t poll_data(struct smc_sock *smc, struct smc_conn *conn, struct so
 		if (sock_flag(smc->sk, SOCK_FASYNC))
 			set_bit(SOCKWQ_ASYNC_NOSPACE, &sock->wq.flags);
 		set_bit(SOCK_NOSPACE, &sock->flags);
-		/* pairs with smp_mb() in event_space(): set the bit, then read the ring */
-		smp_mb__after_atomic();
-		if (smc_tx_is_writable(conn))
+		if (smc_tx_want_room(conn))
 			mask |= EPOLLOUT | EPOLLWRNORM;
 	}
 	return mask;
@@ -123,6 +121,20 @@ __poll_t smc_poll(struct file *file, struct socket *sock, poll_table *wait)
 	return smc ? mask : tcp_poll(file, sock, NULL);
 }
 
+/* Data and nothing else came. Return: false if more is to be done than to wake readers. */
+static bool event_data(struct smc_conn *conn)
+{
+	struct smc_sock *smc;
+
+	guard(rcu)();
+	smc = smc_conn_sock(conn);
+	if (unlikely(!smc || READ_ONCE(smc->child) || READ_ONCE(smc->is_released) ||
+		     READ_ONCE(smc->shutdown) == SHUTDOWN_MASK))
+		return false;
+	smc_wake_readers(smc->sk);
+	return true;
+}
+
 static void event_close(struct smc_sock *smc, struct smc_conn *conn, u32 events)
 {
 	if (events & (SMC_EV_INVALID | SMC_EV_LOST))
@@ -135,22 +147,6 @@ static void event_close(struct smc_sock *smc, struct smc_conn *conn, u32 events)
 	     !smc_close_awaits_fin(smc, conn)) ||
 	    (events & SMC_EV_TX_DONE && smc_state_is_draining(&smc->close)))
 		smc_sock_queue_close(conn);
-}
-
-/* Wakes only writers that found the ring full, not readers. */
-static void event_space(struct smc_conn *conn)
-{
-	struct socket_wq *wq;
-	bool is_wanted;
-
-	/* pairs with smp_mb__after_atomic() of those that set SOCK_NOSPACE, then read the ring */
-	smp_mb();
-	rcu_read_lock();
-	wq = rcu_dereference(conn->sk->sk_wq);
-	is_wanted = wq && test_bit(SOCK_NOSPACE, &container_of(wq, struct socket, wq)->flags);
-	rcu_read_unlock();
-	if (is_wanted && smc_tx_is_writable(conn))
-		smc_wake_writers(conn->sk);
 }
 
 /* SIGURG precedes the wake-up of a reader. The callback lock protects sk_socket from close(). */
@@ -182,8 +178,8 @@ static void event_app(struct smc_sock *smc, struct smc_conn *conn, u32 events)
 		/* a reader can now step over the position of an earlier urgent byte */
 		smc_wake_readers(sk);
 	}
-	if (events & SMC_EV_TX_DONE)
-		event_space(conn);
+	if (events & SMC_EV_ROOM)
+		smc_wake_writers(sk);
 	if (!(events & (SMC_EV_DONE | SMC_EV_CLOSED)))
 		return;
 	/*
@@ -212,6 +208,8 @@ void smc_conn_event(struct smc_conn *conn, u32 events)
 {
 	struct smc_sock *smc;
 
+	if (likely(events == SMC_EV_DATA) && event_data(conn))
+		return;
 	if (events & SMC_EV_RINGS_FREE)
 		smc_pool_trim(conn->lgr);
 	if (events & SMC_EV_ABORT)

@@ -89,8 +89,8 @@ static bool rx_is_eof(const struct smc_conn *conn)
 }
 
 /*
- * Return: true if there is unread data. Reads the positions without conn->lock: "false" may be out of
- * date, but then the wake-up that follows each message is still to come.
+ * Return: true if there is unread data. Reads the positions without conn->lock: "false" may be out
+ * of date, but then the wake-up that follows each message is still to come.
  */
 static bool rx_has_data(const struct smc_conn *conn)
 {
@@ -140,7 +140,7 @@ static int rx_step_over_mark(struct rx_call *call)
 		was_set = smc_cdc_urg_take_out(&conn->ctl);
 		smc_cdc_urg_pass(&conn->ctl);
 	}
-	spin_unlock_bh(&conn->lock);
+	smc_conn_unlock(conn);
 	if (was_set)
 		smc_tx_push(conn);
 	if (!is_interrupted)
@@ -207,7 +207,7 @@ static void rx_consume(struct smc_conn *conn, u32 len)
 		smc_cdc_urg_take_out(&conn->ctl);
 	is_due = smc_cdc_is_needed(&conn->ctl);
 	is_last = !smc_cdc_readable(&conn->ctl);
-	spin_unlock_bh(&conn->lock);
+	smc_conn_unlock(conn);
 	if (is_last)
 		smc_conn_forget_unread(conn);
 	sk_peek_offset_bwd(conn->sk, len);
@@ -223,7 +223,7 @@ static ssize_t rx_take(struct rx_call *call, u32 len)
 	size_t n = len;
 
 	if (!smc_conn_check_eyecatcher(conn)) {
-		conn->ops.event(conn, SMC_EV_INVALID);
+		conn->ops->event(conn, SMC_EV_INVALID);
 		return -ECONNRESET;
 	}
 	if (!(call->flags & MSG_TRUNC))
@@ -252,7 +252,7 @@ static ssize_t rx_take_aside(struct rx_call *call)
 	}
 	spin_lock_bh(&conn->lock);
 	smc_cdc_urg_pass(&conn->ctl);
-	spin_unlock_bh(&conn->lock);
+	smc_conn_unlock(conn);
 	return 1;
 }
 
@@ -457,7 +457,7 @@ static int rx_recv_urgent(struct smc_sock *smc, struct msghdr *msg, size_t len, 
 	spin_lock_bh(&conn->lock);
 	rc = smc_cdc_urg_read(&conn->ctl, flags & MSG_PEEK);
 	is_eof = conn->ctl.rx_conn_flags || smc->shutdown & RCV_SHUTDOWN;
-	spin_unlock_bh(&conn->lock);
+	smc_conn_unlock(conn);
 	if (rc == -EAGAIN && is_eof)
 		return 0;
 	if (rc < 0)
@@ -520,6 +520,133 @@ static void rx_trace(const struct smc_conn *conn, size_t len)
 	link = rcu_dereference(conn->link);
 	trace_smc_rx_recvmsg(conn->sk, len, link ? link->wr.dev_name : "");
 	rcu_read_unlock();
+}
+
+/* What the short way of receiving cannot serve */
+#define RX_READS_LONG	(SMC_ATTN_PHASE | SMC_ATTN_END | SMC_ATTN_URG | SMC_ATTN_MEMORY)
+
+/* Return: true if there may be nothing to read: a look before the one that counts. */
+static bool rx_is_empty(const struct sock *sk)
+{
+	const struct smc_conn *conn;
+	const struct smc_sock *smc;
+
+	guard(rcu)();
+	smc = smc_sk(sk);
+	conn = smc ? READ_ONCE(smc->conn) : NULL;
+	return conn && READ_ONCE(conn->ctl.rx_prod) == READ_ONCE(conn->ctl.rx_cons);
+}
+
+/* Return: true if there is nothing to read, and nothing else to tell a reader; @attempts is set. */
+static bool rx_is_idle(const struct sock *sk, s64 *attempts)
+{
+	const struct smc_sock *smc;
+	const struct smc_conn *conn;
+
+	guard(rcu)();
+	smc = smc_sk(sk);
+	conn = smc ? READ_ONCE(smc->conn) : NULL;
+	if (!conn)
+		return false;
+	*attempts = READ_ONCE(smc->attempts);
+	return READ_ONCE(smc->phase) == SMC_PHASE_SMC &&
+	       READ_ONCE(conn->ctl.rx_prod) == READ_ONCE(conn->ctl.rx_cons) &&
+	       !(READ_ONCE(conn->attn) & RX_READS_LONG) && !READ_ONCE(conn->pending) &&
+	       !READ_ONCE(sk->sk_err) && !READ_ONCE(smc->shutdown);
+}
+
+/**
+ * smc_rx_doze() - wait for a connection to have data, or anything unusual, without the socket lock
+ * @sk: the sock, of any kind
+ * @timeo: time limit in jiffies; 0: does not wait
+ * @attempts: &smc_sock.attempts before a sleep; otherwise not changed
+ *
+ * A call that has to wait anyway need not take the lock before. It looks again afterwards; the
+ * connection may be another one then.
+ *
+ * Context: Process context, sleeps unless @timeo is 0. Expects the socket lock not held.
+ * Return: what is left of @timeo.
+ */
+long smc_rx_doze(struct sock *sk, long timeo, s64 *attempts)
+{
+	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	wait_queue_head_t *wq = sk_sleep(sk);
+
+	if (!timeo || !rx_is_empty(sk) || sk_can_busy_loop(sk) || signal_pending(current))
+		return timeo;
+	add_wait_queue(wq, &wait);
+	/* pairs with smp_mb() in skwq_has_sleeper(): join the queue, then look */
+	smp_mb();
+	sk_set_bit(SOCKWQ_ASYNC_WAITDATA, sk);
+	if (rx_is_idle(sk, attempts))
+		timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, timeo);
+	remove_wait_queue(wq, &wait);
+	sk_clear_bit(SOCKWQ_ASYNC_WAITDATA, sk);
+	return timeo;
+}
+
+/* An urgent byte was announced during the copy, which may have passed it. */
+static void rx_settle(struct smc_conn *conn)
+{
+	guard(smc_conn)(conn);
+	smc_cdc_urg_settle(&conn->ctl);
+	if (!rx_is_inline(conn))
+		smc_cdc_urg_take_out(&conn->ctl);
+}
+
+/**
+ * smc_rx_recv_short() - recv() of plain data on a connection on which nothing is unusual
+ * @sk: the sock, of any kind
+ * @msg: where to copy
+ * @len: bytes wanted
+ *
+ * As smc_rx_recvmsg() where that would not wait.
+ *
+ * Context: Process context. Expects the socket lock held. Takes conn->lock only if the peer is to
+ *	    learn what was read.
+ * Return: bytes delivered; 0 to do it the long way: nothing has changed.
+ */
+int smc_rx_recv_short(struct sock *sk, struct msghdr *msg, size_t len)
+{
+	const struct smc_sock *smc = smc_sk(sk);
+	struct smc_cdc_ctl *ctl;
+	struct smc_conn *conn;
+	u32 have, want, off, first, n;
+
+	sock_owned_by_me(sk);
+	if (unlikely(!smc || smc->phase != SMC_PHASE_SMC))
+		return 0;
+	conn = smc->conn;
+	ctl = &conn->ctl;
+	/* pairs with smp_store_release(): the data is there, and the word of what is unusual */
+	have = smp_load_acquire(&ctl->rx_prod) - ctl->rx_cons;
+	want = min_t(size_t, have, len);
+	if (unlikely(!want || READ_ONCE(conn->attn) & RX_READS_LONG || READ_ONCE(conn->pending) ||
+		     READ_ONCE(sk->sk_err) || smc->shutdown || READ_ONCE(sk->sk_rcvlowat) > 1 ||
+		     READ_ONCE(sk->sk_peek_off) >= 0 || sock_flag(sk, SOCK_RCVTSTAMP) ||
+		     READ_ONCE(sk->sk_tsflags) || tcp_sk(sk)->recvmsg_inq || msg->msg_get_inq))
+		return 0;
+	off = smc_edge_off(&ctl->rx_edge, ctl->rx_cons);
+	first = min(want, ctl->rx_edge.size - off);
+	n = smc_buf_read(&conn->rmbe, off, first, &msg->msg_iter);
+	if (unlikely(n < want && n == first))
+		n += smc_buf_read(&conn->rmbe, 0, want - first, &msg->msg_iter);
+	if (unlikely(!n))
+		return 0;
+	/* pairs with smp_mb() of a message: what was read, then what is awaited */
+	smp_store_mb(ctl->rx_cons, ctl->rx_cons + n);
+	smc_stats_add(conn->stats, SMC_STAT_RX_BYTES, n);
+	smc_stats_add(conn->stats, smc_stat_size(SMC_STAT_RX_SIZE_8K, n), 1);
+	if (unlikely(have > len))
+		smc_stats_add(conn->stats, SMC_STAT_RX_SHORT, 1);
+	if (unlikely(have >= smc_edge_space(&ctl->rx_edge)))
+		smc_stats_add(conn->stats, SMC_STAT_RX_FULL, 1);
+	if (unlikely(READ_ONCE(conn->attn) & SMC_ATTN_URG))
+		rx_settle(conn);
+	if (unlikely(READ_ONCE(conn->attn) & SMC_ATTN_PEER || smc_cdc_may_owe_update(ctl)))
+		smc_tx_push(conn);
+	rx_trace(conn, n);
+	return n;
 }
 
 /**

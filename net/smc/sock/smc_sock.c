@@ -323,7 +323,7 @@ int smc_sock_make_conn(struct smc_sock *smc)
 
 	if (smc->conn)
 		return 0;
-	conn = smc_conn_alloc(smc->sk, smc_works->event);
+	conn = smc_conn_alloc(smc->sk, &smc_works->conn);
 	if (!conn)
 		return -ENOMEM;
 	INIT_DELAYED_WORK(&conn->end_work, smc_works->end);
@@ -565,12 +565,9 @@ bool smc_sock_lock_work(struct sock *sk, enum smc_missed what)
 unsigned int smc_sock_release_missed(struct sock *sk)
 {
 	struct smc_sock *smc = smc_sk(sk);
-	unsigned int missed;
+	unsigned int missed = smc ? smc->missed : 0;
 
-	if (!smc)
-		return 0;
-	missed = smc->missed;
-	if (likely(!missed))
+	if (!missed)
 		return 0;
 	smc->missed = 0;
 	if (missed & BIT(SMC_MISSED_HANDSHAKE))

@@ -177,7 +177,7 @@ struct smc_sock_works {
 	work_func_t end;
 	void (*close_timer)(struct timer_list *timer);
 	void (*keep_timer)(struct timer_list *timer);
-	void (*event)(struct smc_conn *conn, u32 events);
+	struct smc_conn_ops conn;
 };
 
 int smc_sock_init(const struct smc_sock_works *works);

@@ -88,12 +88,12 @@ static void smc_tcp_copy_af(struct smc_option_af *af,
 
 static void smc_tcp_release_cb(struct sock *sk)
 {
-	unsigned int missed;
+	const struct smc_sock *smc;
 
 	smc_tcp_kind_of(sk)->prot->release_cb(sk);
-	missed = smc_sock_release_missed(sk);
-	if (unlikely(missed))
-		smc_wake_missed(sk, missed);
+	smc = smc_sk(sk);
+	if (unlikely(smc && smc->missed))
+		smc_wake_missed(sk, smc_sock_release_missed(sk));
 }
 
 /* TCP's end by an operator or a BPF program, which may hold the socket lock. */

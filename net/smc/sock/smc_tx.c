@@ -51,6 +51,10 @@
 /* Minimum that TCP_NOTSENT_LOWAT admits, like TCP's full packet: a small write is as expensive. */
 #define SMC_TX_LOWAT_MIN	4096U
 
+/* What the short ways of sending, and of completions, cannot serve */
+#define TX_SENDS_LONG (SMC_CDC_POSTS_LONG & ~SMC_ATTN_PEER)
+#define TX_COMPLETES_LONG (SMC_ATTN_PHASE | SMC_ATTN_END | SMC_ATTN_NOTICE | SMC_ATTN_HELD)
+
 static void smc_tx_done(struct smc_wr *wr, const struct smc_wr_tag *tag, bool ok);
 
 /* Return: true if the unsent bytes wait for more data. */
@@ -58,7 +62,7 @@ static bool tx_is_held_back(const struct smc_conn *conn)
 {
 	struct smc_ring_hold hold = {
 		.unsent = smc_cdc_unsent(&conn->ctl),
-		.enough = min(smc_cdc_message(&conn->ctl), conn->ctl.snd_size / 2),
+		.enough = min(conn->ctl.tx_message, conn->ctl.snd_size / 2),
 		.most = READ_ONCE(smc_net(sock_net(conn->sk))->set.autocorking_size),
 		.window = smc_cdc_window(&conn->ctl),
 		.peer_ring = smc_edge_space(&conn->ctl.tx_edge),
@@ -93,7 +97,7 @@ static bool tx_plan(const struct smc_conn *conn, u32 most, struct smc_xfer *x)
 	is_needed = smc_cdc_is_needed(ctl);
 	/* any message takes all data along */
 	if (smc_cdc_unsent(ctl) && (is_needed || !tx_is_held_back(conn)))
-		smc_cdc_plan(ctl, min(most ?: U32_MAX, smc_cdc_message(ctl)), x);
+		smc_cdc_plan(ctl, min(most ?: U32_MAX, ctl->tx_message), x);
 	return x->len || is_needed;
 }
 
@@ -177,6 +181,28 @@ static void tx_post_due(struct smc_conn *conn, struct smc_wr_slot *slot)
 		smc_wr_slot_put(slot);
 }
 
+/*
+ * Post data the short way: what is unsent, unless it waits for a message in flight. Return: false
+ * if something is left to tx_post_due().
+ */
+static bool tx_post_short(struct smc_conn *conn, struct smc_link *link)
+{
+	const struct smc_cdc_ctl *ctl = &conn->ctl;
+
+	while (smc_cdc_unsent(ctl)) {
+		if (conn->attn & SMC_CDC_POSTS_LONG)
+			return false;
+		if (conn->tx_inflight && smc_cdc_unsent(ctl) < conn->tx_enough)
+			return true;
+		/* the peer knows that we wait for its reader */
+		if (!smc_cdc_window(ctl) && ctl->tx_prod_flags & SMC_CDC_BLOCKED)
+			return true;
+		if (!smc_cdc_post_short(conn, link))
+			return false;
+	}
+	return true;
+}
+
 /* Post with a slot of a link for which the connection waited. Consumes the slot. */
 static void tx_resume_waiter(struct smc_conn *conn, struct smc_link *link, struct smc_wr_slot *slot)
 {
@@ -186,7 +212,7 @@ static void tx_resume_waiter(struct smc_conn *conn, struct smc_link *link, struc
 	has_moved = smc_conn_link(conn) != link;
 	if (!has_moved)
 		tx_post_due(conn, slot);
-	spin_unlock_bh(&conn->lock);
+	smc_conn_unlock(conn);
 	if (has_moved) {
 		smc_wr_slot_put(slot);
 		smc_tx_push(conn);
@@ -229,12 +255,16 @@ static bool tx_is_awaited(struct smc_conn *conn)
 		conn->tx_is_timed || conn->rtt.began_ns || conn->stamps || conn->tx_pages);
 }
 
+/* Let the completion of the message in flight cause an event, if there is one. */
 static void tx_await(struct smc_conn *conn)
 {
 	struct smc_link *link;
 
 	guard(rcu)();
-	link = rcu_dereference(conn->link);
+	spin_lock_bh(&conn->lock);
+	link = smc_conn_link(conn);
+	conn->is_awaited = link && conn->tx_inflight;
+	spin_unlock_bh(&conn->lock);
 	if (link)
 		smc_wr_await(&link->wr);
 }
@@ -249,14 +279,44 @@ static void tx_push_unlock(struct smc_conn *conn)
 	/* before a slot is taken, see smc_cdc_post() */
 	rcu_read_lock();
 	link = smc_conn_link(conn);
+	/* the caller may have changed what is unusual */
+	smc_conn_attend(conn);
+	if (link)
+		tx_post_short(conn, link);
 	tx_post_due(conn, NULL);
 	is_awaited = link && tx_is_awaited(conn);
+	conn->is_awaited |= is_awaited;
+	if (link)
+		smc_wr_flow_join(&conn->flow, &link->wr);
+	/* posting may end what was unusual, and begins nothing */
+	if (conn->attn)
+		smc_conn_attend(conn);
 	spin_unlock_bh(&conn->lock);
 	if (is_awaited)
 		smc_wr_await(&link->wr);
 	if (link)
 		tx_serve(link);
 	rcu_read_unlock();
+}
+
+/* As tx_push_unlock(), for data only. As bottom halves are off, this is an RCU read section. */
+static void tx_push_data_unlock(struct smc_conn *conn)
+	__releases(&conn->lock)
+{
+	struct smc_link *link = smc_conn_link(conn);
+
+	if (unlikely(!link || !tx_post_short(conn, link))) {
+		tx_push_unlock(conn);
+		return;
+	}
+	/* nothing but data, a writer or the clock waits for the message */
+	if (conn->tx_inflight && !conn->is_awaited &&
+	    (smc_cdc_unsent(&conn->ctl) || smc_conn_room(conn) < conn->ctl.snd_size / 4 ||
+	     conn->rtt.began_ns)) {
+		conn->is_awaited = true;
+		smc_wr_await(&link->wr);
+	}
+	spin_unlock_bh(&conn->lock);
 }
 
 /**
@@ -275,32 +335,112 @@ void smc_tx_push(struct smc_conn *conn)
 	tx_push_unlock(conn);
 }
 
-/*
- * A message and the writes before it have completed; the slot is already free. An error was handled
- * by smc_wr.c, so only the count is dropped. The count keeps the connection until the RCU read
- * section has begun.
- */
-static void smc_tx_done(struct smc_wr *wr, const struct smc_wr_tag *tag, bool ok)
+static u32 tx_lowat(const struct smc_conn *conn)
 {
-	struct smc_conn *conn = tag->owner;
-	u32 events;
+	return READ_ONCE(tcp_sk(conn->sk)->notsent_lowat) ?:
+	       READ_ONCE(sock_net(conn->sk)->ipv4.sysctl_tcp_notsent_lowat);
+}
 
-	guard(rcu)();
-	spin_lock_bh(&conn->lock);
-	events = smc_conn_tx_done(conn, tag->seq, tag->len, ok);
+/* Unsent bytes, without the last one of an open urgent send. */
+static u32 tx_backlog(const struct smc_conn *conn)
+{
+	const struct smc_cdc_ctl *ctl = &conn->ctl;
+	u32 unsent = smc_cdc_unsent(ctl);
+
+	lockdep_assert_held(&conn->lock);
+	if (unsent && ctl->tx_urg_is_open && ctl->tx_urg_last <= ctl->tx_urg)
+		unsent--;
+	return unsent;
+}
+
+/* Return: true if a quarter of the ring is free, and little is unsent; see smc_tx_is_writable(). */
+static bool tx_has_room(const struct smc_conn *conn)
+{
+	return smc_conn_room(conn) >= conn->ctl.snd_size / 4 &&
+	       2 * (u64)tx_backlog(conn) < tx_lowat(conn);
+}
+
+/* The long way of a completion: more than data waits for it, or it failed. */
+static void tx_done_long_unlock(struct smc_conn *conn, struct smc_wr *wr, u32 events, bool ok)
+	__releases(&conn->lock)
+{
 	if (!ok) {
-		spin_unlock_bh(&conn->lock);
+		smc_conn_unlock(conn);
 	} else {
 		tx_push_unlock(conn);
 		/* the connection may have left this link */
 		tx_serve(smc_link_of(wr));
 		smc_errqueue_report(conn);
-		conn->ops.event(conn, events);
+		conn->ops->event(conn, events);
 	}
 	smc_pages_reap(conn);
 	/* otherwise leaving follows, and finds the count */
 	if (unlikely(READ_ONCE(conn->phase) == SMC_CONN_LEFT))
 		smc_conn_return_rings(conn);
+}
+
+/*
+ * A message has completed. An error was handled by smc_wr.c, so only the count is dropped, which
+ * has kept the connection until now. Bottom halves are off, which is an RCU read section.
+ */
+static void tx_done_unlock(struct smc_conn *conn, struct smc_wr *wr, u16 seq, u32 len, bool ok)
+	__releases(&conn->lock)
+{
+	u32 events = smc_conn_tx_done(conn, seq, len, ok);
+
+	if (ok && conn->wants_room && tx_has_room(conn)) {
+		conn->wants_room = false;
+		events |= SMC_EV_ROOM;
+	}
+	/* pairs with smp_store_mb() of a sender: the count, then the end of the data */
+	smp_mb();
+	if (unlikely(!ok || conn->attn & TX_COMPLETES_LONG)) {
+		local_bh_disable();
+		tx_done_long_unlock(conn, wr, events, ok);
+		return;
+	}
+	if (smc_cdc_unsent(&conn->ctl)) {
+		local_bh_disable();
+		tx_push_data_unlock(conn);
+	} else {
+		spin_unlock(&conn->lock);
+	}
+	if (unlikely(!list_empty_careful(&smc_link_of(wr)->waiters)))
+		tx_serve(smc_link_of(wr));
+	if (unlikely(events & SMC_EV_ROOM))
+		conn->ops->event(conn, SMC_EV_ROOM);
+}
+
+/* A message and the writes before it have completed; the slot is already free. */
+static void smc_tx_done(struct smc_wr *wr, const struct smc_wr_tag *tag, bool ok)
+{
+	struct smc_conn *conn = tag->owner;
+
+	/* also called by smc_wr_stop() */
+	local_bh_disable();
+	spin_lock(&conn->lock);
+	tx_done_unlock(conn, wr, tag->seq, tag->len, ok);
+	local_bh_enable();
+}
+
+/**
+ * smc_tx_short_done() - the completion of a short message
+ * @cq: the queue
+ * @wc: the completion
+ *
+ * Context: Completion context, bottom halves off. Takes conn->lock.
+ */
+void smc_tx_short_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct smc_conn *conn = container_of(wc->wr_cqe, struct smc_conn, flow.cqe);
+	struct smc_wr_flight done;
+	struct smc_wr *wr;
+
+	/* bottom halves are off: an RCU read section */
+	spin_lock(&conn->lock);
+	wr = conn->flow.wr;
+	done = smc_wr_flow_done(&conn->flow, wc);
+	tx_done_unlock(conn, wr, done.seq, done.len, wc->status == IB_WC_SUCCESS);
 }
 
 /**
@@ -435,22 +575,6 @@ static int tx_check(const struct tx_call *call)
 	return 0;
 }
 
-static u32 tx_lowat(const struct smc_conn *conn)
-{
-	return READ_ONCE(tcp_sk(conn->sk)->notsent_lowat) ?:
-	       READ_ONCE(sock_net(conn->sk)->ipv4.sysctl_tcp_notsent_lowat);
-}
-
-/* Unsent bytes, without the last one of an open urgent send. */
-static u32 tx_backlog(const struct smc_conn *conn)
-{
-	const struct smc_cdc_ctl *ctl = &conn->ctl;
-	u32 unsent = smc_cdc_unsent(ctl);
-
-	lockdep_assert_held(&conn->lock);
-	return unsent && ctl->tx_urg_is_open && ctl->tx_urg_last <= ctl->tx_urg ? unsent - 1 : unsent;
-}
-
 /*
  * Number of bytes that may be copied into the ring now: at most a message, so that the RNIC moves
  * it while the next one is copied.
@@ -466,7 +590,7 @@ static u32 tx_room(struct smc_conn *conn)
 	spin_unlock_bh(&conn->lock);
 	if (backlog >= lowat)
 		return 0;
-	return min3(room, max(lowat - backlog, SMC_TX_LOWAT_MIN), smc_cdc_message(&conn->ctl));
+	return min3(room, max(lowat - backlog, SMC_TX_LOWAT_MIN), conn->ctl.tx_message);
 }
 
 /**
@@ -480,8 +604,28 @@ static u32 tx_room(struct smc_conn *conn)
 bool smc_tx_is_writable(struct smc_conn *conn)
 {
 	guard(spinlock_bh)(&conn->lock);
-	return smc_conn_room(conn) >= conn->ctl.snd_size / 4 &&
-	       2 * (u64)tx_backlog(conn) < tx_lowat(conn);
+	return tx_has_room(conn);
+}
+
+/**
+ * smc_tx_want_room() - have SMC_EV_ROOM raised once there is room
+ * @conn: the connection; the caller holds a reference
+ *
+ * Context: Any context but hard interrupt. Takes conn->lock.
+ * Return: true if there is room already.
+ */
+bool smc_tx_want_room(struct smc_conn *conn)
+{
+	bool has_room;
+
+	scoped_guard(spinlock_bh, &conn->lock) {
+		has_room = tx_has_room(conn);
+		/* another caller may still wait */
+		conn->wants_room |= !has_room;
+	}
+	if (!has_room && !READ_ONCE(conn->is_awaited))
+		tx_await(conn);
+	return has_room;
 }
 
 /* Wait for room, an error or the timeout. A completion that finds SOCK_NOSPACE wakes. */
@@ -504,8 +648,8 @@ static int tx_wait(struct tx_call *call)
 		sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
 		if (sk->sk_socket)
 			set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
-		/* pairs with smp_mb() in event_space(): set the bit, then read the ring */
-		smp_mb__after_atomic();
+		/* any room is enough for this call, which is woken when there is more */
+		smc_tx_want_room(conn);
 		if (tx_check(call) || tx_room(conn))
 			break;
 		if (!call->timeo)
@@ -592,8 +736,8 @@ static void tx_publish(struct tx_call *call, struct sk_buff *skb, size_t len)
 	bool is_corked = call->msg->msg_flags & MSG_MORE ||
 			 tcp_sk(conn->sk)->nonagle & TCP_NAGLE_CORK;
 
+	WRITE_ONCE(conn->tx_jiffies, jiffies);
 	spin_lock_bh(&conn->lock);
-	conn->tx_jiffies = jiffies;
 	if (!smc_cdc_unacked(&conn->ctl))
 		conn->progress_jiffies = jiffies;
 	if (skb)
@@ -612,7 +756,7 @@ static void tx_publish(struct tx_call *call, struct sk_buff *skb, size_t len)
 		smc_errqueue_request(conn, call->tsflags);
 	/* a message in flight pushes when it completes; bytes alone make nothing else due */
 	if (conn->tx_inflight && tx_is_held_back(conn)) {
-		spin_unlock_bh(&conn->lock);
+		smc_conn_unlock(conn);
 		tx_await(conn);
 	} else {
 		tx_push_unlock(conn);
@@ -660,8 +804,9 @@ static ssize_t tx_send_some(struct tx_call *call)
 		return rc;
 	room = tx_room(conn);
 	if (!room) {
-		/* sending held back data makes room */
-		smc_tx_flush(conn);
+		/* corked data makes room; what waits for a message goes when that is done */
+		if (READ_ONCE(conn->tx_cork))
+			smc_tx_flush(conn);
 		return tx_wait(call);
 	}
 	room = min(room, msg_data_left(call->msg));
@@ -718,6 +863,119 @@ static void tx_count(const struct tx_call *call, size_t len, ssize_t rc)
 		smc_stats_add(conn->stats, SMC_STAT_URGENT, 1);
 	if (unlikely(call->msg->msg_flags & MSG_SPLICE_PAGES))
 		smc_stats_add(conn->stats, SMC_STAT_TX_SPLICED, 1);
+}
+
+/*
+ * Return: true if nothing but room keeps a sender from going the short way; then the next room
+ * raises SMC_EV_ROOM. @attempts is set.
+ */
+static bool tx_lacks_room(const struct sock *sk, s64 *attempts)
+{
+	const struct smc_sock *smc;
+	struct smc_conn *conn;
+
+	guard(rcu)();
+	smc = smc_sk(sk);
+	conn = smc ? READ_ONCE(smc->conn) : NULL;
+	if (!conn)
+		return false;
+	*attempts = READ_ONCE(smc->attempts);
+	return READ_ONCE(smc->phase) == SMC_PHASE_SMC &&
+	       !(READ_ONCE(conn->attn) & TX_SENDS_LONG) && !READ_ONCE(conn->pending) &&
+	       !READ_ONCE(sk->sk_err) && !READ_ONCE(smc->shutdown) && !smc_tx_want_room(conn);
+}
+
+/**
+ * smc_tx_doze() - wait for room in the send ring, or anything unusual, without the socket lock
+ * @sk: the sock; smc_tx_send_short() lacked room
+ * @timeo: time limit in jiffies; 0: does not wait
+ * @attempts: as for smc_rx_doze()
+ *
+ * As smc_rx_doze().
+ *
+ * Context: Process context, sleeps unless @timeo is 0. Expects the socket lock not held.
+ * Return: what is left of @timeo.
+ */
+long smc_tx_doze(struct sock *sk, long timeo, s64 *attempts)
+{
+	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	wait_queue_head_t *wq = sk_sleep(sk);
+
+	if (!timeo || signal_pending(current))
+		return timeo;
+	smc_stat_inc(sock_net(sk), SMC_STAT_TX_BLOCKED);
+	add_wait_queue(wq, &wait);
+	sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
+	set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
+	/* pairs with smp_mb() in skwq_has_sleeper(): join the queue, then look */
+	smp_mb();
+	if (tx_lacks_room(sk, attempts))
+		timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, timeo);
+	remove_wait_queue(wq, &wait);
+	return timeo;
+}
+
+/**
+ * smc_tx_send_short() - send() of plain data on a connection on which nothing is unusual
+ * @sk: the sock, of any kind
+ * @msg: data and flags
+ * @len: bytes to send
+ *
+ * As smc_tx_sendmsg() where that would take all data at once.
+ *
+ * Context: Process context. Expects the socket lock held. Takes conn->lock, unless the data waits
+ *	    for a message in flight.
+ * Return: bytes taken; 0 to do it the long way, or -ENOBUFS if it could go this way with more room:
+ *	   nothing has changed.
+ */
+int smc_tx_send_short(struct sock *sk, struct msghdr *msg, size_t len)
+{
+	struct smc_sock *smc = smc_sk(sk);
+	struct smc_cdc_ctl *ctl;
+	struct smc_conn *conn;
+	u32 room, off, first, n;
+	u64 prep;
+
+	sock_owned_by_me(sk);
+	if (unlikely(!smc || smc->phase != SMC_PHASE_SMC))
+		return 0;
+	conn = smc->conn;
+	ctl = &conn->ctl;
+	prep = ctl->tx_prep;
+	off = prep & (ctl->snd_size - 1);
+	room = ctl->snd_size - (u32)(prep - READ_ONCE(ctl->tx_fin));
+	/* the first bytes are those of smc_reads_tcp_queue() */
+	if (unlikely(!prep || READ_ONCE(conn->attn) & TX_SENDS_LONG || READ_ONCE(conn->pending) ||
+		     READ_ONCE(sk->sk_err) || smc->shutdown || READ_ONCE(sk->sk_tsflags) ||
+		     tcp_sk(sk)->nonagle & TCP_NAGLE_CORK || tx_lowat(conn) != U32_MAX ||
+		     msg->msg_controllen || msg->msg_flags & ~(MSG_DONTWAIT | MSG_NOSIGNAL) ||
+		     !len || len > ctl->tx_message))
+		return 0;
+	if (unlikely(len > room))
+		/* room is reported by quarters */
+		return len <= ctl->snd_size / 4 ? -ENOBUFS : 0;
+	first = min_t(u32, len, ctl->snd_size - off);
+	n = smc_buf_write(&conn->sndbuf, off, first, &msg->msg_iter);
+	if (unlikely(n < len && n == first))
+		n += smc_buf_write(&conn->sndbuf, 0, len - first, &msg->msg_iter);
+	if (unlikely(!n))
+		return 0;
+	WRITE_ONCE(conn->tx_jiffies, jiffies);
+	if (prep == READ_ONCE(ctl->tx_fin))
+		WRITE_ONCE(conn->progress_jiffies, jiffies);
+	smc_stats_add(conn->stats, smc_stat_size(SMC_STAT_TX_SIZE_8K, len), 1);
+	/* pairs with smp_mb() of a completion: the end of the data, then the count */
+	smp_store_mb(ctl->tx_prep, prep + n);
+	if (READ_ONCE(conn->tx_inflight) &&
+	    (u32)(prep + n - READ_ONCE(ctl->tx_sent)) < conn->tx_enough) {
+		if (unlikely(!READ_ONCE(conn->is_awaited)))
+			tx_await(conn);
+	} else {
+		spin_lock_bh(&conn->lock);
+		tx_push_data_unlock(conn);
+	}
+	tx_trace(conn, n);
+	return n;
 }
 
 /**

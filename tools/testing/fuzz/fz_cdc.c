@@ -120,7 +120,7 @@ static void send_some(struct fz_in *in, struct smc_cdc_ctl *ctl)
 	u32 window;
 
 	ctl->tx_prep += fz_u8(in) % (ctl->snd_size - smc_cdc_unacked(ctl) + 1);
-	smc_cdc_plan(ctl, smc_cdc_message(ctl), &x);
+	smc_cdc_plan(ctl, ctl->tx_message, &x);
 	window = smc_cdc_window(ctl);
 	FZ_CHECK(x.len <= window && x.len <= smc_cdc_unsent(ctl));
 	if (x.len && smc_cdc_may_use_imm(ctl, x.len))

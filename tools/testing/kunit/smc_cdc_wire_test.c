@@ -234,7 +234,7 @@ static bool push(struct kunit *test, struct end *e, struct smc_cdc_msg *msg)
 {
 	struct smc_xfer x;
 
-	smc_cdc_plan(&e->ctl, e->is_greedy ? U32_MAX : smc_cdc_message(&e->ctl), &x);
+	smc_cdc_plan(&e->ctl, e->is_greedy ? U32_MAX : e->ctl.tx_message, &x);
 	if (!x.len && !smc_cdc_is_needed(&e->ctl))
 		return false;
 	KUNIT_ASSERT_EQ(test, smc_cdc_build(&e->ctl, x.len ? &x : NULL, msg),
@@ -3046,7 +3046,7 @@ static bool sim_push(struct sim *s, u32 who)
 
 	if (e->posted - e->completed == SIM_QUEUE)
 		return false;
-	smc_cdc_plan(&e->ctl, smc_cdc_message(&e->ctl), &x);
+	smc_cdc_plan(&e->ctl, e->ctl.tx_message, &x);
 	is_needed = e->is_deployed ? sim_deployed_is_needed(e) :
 				     smc_cdc_is_needed(&e->ctl);
 	if (!x.len && !is_needed)

@@ -104,7 +104,7 @@ static void close_queue(struct smc_sock *smc)
 #define smc_conn_forget_unread(...)	((void)now.nr_forgotten++)
 #define smc_conn_has_inflight(...)	(now.is_busy)
 #define smc_conn_has_progress(...)	(false)
-#define smc_conn_is_drained(conn)	((conn) && !now.is_busy)
+#define smc_conn_await_drain(conn)	((conn) && !now.is_busy)
 #define smc_conn_leave			close_leave
 #define smc_conn_mark_progress(...)	((void)0)
 #define smc_conn_owes_final(conn)	((conn) && now.owes_final)

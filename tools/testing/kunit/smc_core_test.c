@@ -357,6 +357,8 @@ static void core_event(struct smc_conn *conn, u32 events)
 		cc->nr_free++;
 }
 
+static const struct smc_conn_ops core_conn_ops = { .event = core_event };
+
 /* As a message that is posted, and its completion. */
 static void core_post(struct core_conn *cc)
 {
@@ -402,7 +404,7 @@ static struct core_conn *core_new_conn(struct kunit *test, struct smc_link_group
 	sock_init_data(NULL, sk);
 	cc = container_of(sk, struct core_conn, sk);
 	lab->conn[lab->nr_conns++] = cc;
-	cc->conn = smc_conn_alloc(sk, core_event);
+	cc->conn = smc_conn_alloc(sk, &core_conn_ops);
 	KUNIT_ASSERT_NOT_NULL(test, cc->conn);
 	core_take_element(test, &lgr->rmbs, &cc->conn->rmbe);
 	core_take_element(test, &lgr->sends, &cc->conn->sndbuf);
@@ -2062,7 +2064,7 @@ static void fail_04_what_is_in_flight_ends_first(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc->conn->link), one);
 	/* with success or not */
 	core_tx_done(cc->conn, 2, 100, false);
-	KUNIT_EXPECT_FALSE(test, smc_conn_is_drained(cc->conn));
+	KUNIT_EXPECT_FALSE(test, smc_conn_await_drain(cc->conn));
 	KUNIT_EXPECT_TRUE(test, smc_conn_has_inflight(cc->conn));
 	flush_work(&one->lgr->move_work);
 	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc->conn->link), two);
@@ -2136,10 +2138,10 @@ static void close_08_data_alone_is_waited_for(struct kunit *test)
 	core_send(cc, 100);
 	cc->conn->tx_inflight = 2;
 	cc->conn->ctl.tx_seq = 2;
-	KUNIT_EXPECT_FALSE(test, smc_conn_is_drained(cc->conn));
+	KUNIT_EXPECT_FALSE(test, smc_conn_await_drain(cc->conn));
 	KUNIT_EXPECT_TRUE(test, smc_conn_has_inflight(cc->conn));
 	core_tx_done(cc->conn, 1, 100, true);
-	KUNIT_EXPECT_TRUE(test, smc_conn_is_drained(cc->conn));
+	KUNIT_EXPECT_TRUE(test, smc_conn_await_drain(cc->conn));
 	KUNIT_EXPECT_FALSE(test, smc_conn_has_inflight(cc->conn));
 	core_tx_done(cc->conn, 2, 0, true);
 }

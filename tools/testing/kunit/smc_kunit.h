@@ -25,6 +25,18 @@
 /* The result of smc_ib_changes(). */
 extern int kunit_changes;
 
+/* What another CPU does at the next barrier that a suite has made a place for it; NULL: nothing. */
+extern void (*kunit_other_cpu)(void);
+
+static inline void kunit_run_other_cpu(void)
+{
+	void (*run)(void) = kunit_other_cpu;
+
+	kunit_other_cpu = NULL;
+	if (run)
+		run();
+}
+
 /* The same without descriptions. */
 #ifndef KUNIT_ARRAY_PARAM_DESC
 #define KUNIT_ARRAY_PARAM_DESC(name, array, ...) KUNIT_ARRAY_PARAM(name, array, NULL)

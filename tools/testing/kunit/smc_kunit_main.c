@@ -9,6 +9,7 @@
 #include "smc_kunit.h"
 
 int kunit_changes;
+void (*kunit_other_cpu)(void);
 
 /* There are no RNICs here. A suite that depends on changes of RNICs sets the count. */
 int smc_ib_changes(void)

@@ -35,6 +35,19 @@ static inline void smc_kunit_take_off(struct sock *sk)
 	RCU_INIT_POINTER(inet_csk(sk)->icsk_ulp_data, NULL);
 }
 
+/* For a sock that is part of something else, and is never freed by itself. */
+static inline void smc_kunit_init(struct sock *sk, struct proto *prot)
+{
+	static struct lock_class_key key;
+
+	sk->sk_prot = prot;
+	sock_init_data(NULL, sk);
+	/* sock_lock_init_class_and_name() takes a reference on the module */
+	init_waitqueue_head(&sk->sk_lock.wq);
+	spin_lock_init(&sk->sk_lock.slock);
+	lockdep_init_map(&sk->sk_lock.dep_map, "sk_lock", &key, 0);
+}
+
 /* A new sock with a state; NULL without memory. */
 static inline struct smc_sock *smc_kunit_new(struct proto *prot)
 {

@@ -77,7 +77,7 @@ static const struct smc_sock_works sock_works = {
 	.handshake_grow = sock_grow_work,
 	.close = sock_close_work,
 	.end = sock_end_work,
-	.event = sock_event,
+	.conn.event = sock_event,
 };
 
 static struct pernet_operations sock_net_ops = {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The send path: when a push builds a message. There is always a slot, and posted messages go
- * nowhere.
+ * The send path: when a push builds a message, and what completions leave behind. There is always a
+ * slot, and posted messages go nowhere.
  */
 #include "smc_kunit.h"
+#include "smc_kunit_sock.h"
 
 #include <linux/tcp.h>
 
@@ -74,18 +75,38 @@ static int tx_fake_replay(struct smc_conn *conn, struct smc_wr_slot *slot)
 
 /* other suites define some of these names for their fakes */
 #define smc_tx_sendmsg tx_test_sendmsg
+#define smc_tx_send_short tx_test_send_short
+#define smc_tx_short_done tx_test_short_done
+#define smc_tx_doze tx_test_doze
 #define smc_tx_is_writable tx_test_is_writable
+#define smc_tx_want_room tx_test_want_room
 #define smc_tx_push tx_test_push
 #define smc_tx_flush tx_test_flush
 #define smc_tx_signal tx_test_signal
 #define smc_wr_slot_get tx_slot_get
 #define smc_wr_slot_put(...) ((void)0)
-#define smc_wr_await(...) ((void)tx_nr_awaited++)
+#define smc_wr_await(wr) ((void)(wr), (void)tx_nr_awaited++)
 #define smc_wr_poll(...) true
 #define smc_tx_poll tx_test_poll
 #define smc_cdc_post tx_fake_post
 #define smc_cdc_post_validation tx_fake_validation
 #define smc_cdc_post_replay tx_fake_replay
+
+#undef smp_mb
+#undef smp_store_mb
+/* The places of a completion in a sender: before the end of the data is stored, or after it. */
+#define smp_store_mb(var, value)						\
+	do { kunit_run_other_cpu(); WRITE_ONCE(var, value); kunit_run_other_cpu(); } while (0)
+
+static u32 tx_drop_count(struct smc_conn *conn, u16 seq, u32 len, bool ok)
+{
+	kunit_run_other_cpu();
+	return smc_conn_tx_done(conn, seq, len, ok);
+}
+
+#define smc_conn_tx_done tx_drop_count
+/* The places of a sender in a completion: before the count is dropped, or after it. */
+#define smp_mb() kunit_run_other_cpu()
 
 #include "../../../net/smc/sock/smc_tx.c"
 
@@ -113,8 +134,12 @@ static void tx_suite_exit(struct kunit_suite *suite)
 
 struct tx_case {
 	struct tcp_sock tp;
+	struct smc_sock smc;
 	struct smc_conn conn;
 	struct smc_link link;
+	struct ib_device ibdev;
+	struct ib_qp qp;
+	u8 ring[TX_RING];
 };
 
 /* A connection on a link with no messages due. */
@@ -126,6 +151,8 @@ static struct smc_conn *tx_new(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, c);
 	INIT_LIST_HEAD(&c->link.waiters);
 	spin_lock_init(&c->link.wait_lock);
+	INIT_LIST_HEAD(&c->link.wr.flows);
+	spin_lock_init(&c->link.wr.lock);
 	conn = &c->conn;
 	conn->sk = (struct sock *)&c->tp;
 	sock_net_set(conn->sk, &init_net);
@@ -290,11 +317,322 @@ static void tx_04_a_completion_is_awaited_where_something_waits(struct kunit *te
 	KUNIT_EXPECT_FALSE(test, tx_awaits(conn));
 }
 
+static struct proto tx_proto = SMC_KUNIT_PROTO("smc_tx_test");
+
+static unsigned int tx_nr_rooms;
+
+static void tx_event(struct smc_conn *conn, u32 events)
+{
+	tx_nr_rooms += events & SMC_EV_ROOM ? 1 : 0;
+}
+
+static const struct smc_conn_ops tx_ops = { .event = tx_event, .done = smc_tx_short_done };
+
+static int tx_post_send(struct ib_qp *qp, const struct ib_send_wr *wr,
+			const struct ib_send_wr **bad)
+{
+	return 0;
+}
+
+/* The case whose sender and completion meet. */
+static struct smc_conn *tx_conn;
+
+/* A connection with a socket, on a link that takes short messages; one of a byte is in flight. */
+static struct smc_conn *tx_new_short(struct kunit *test)
+{
+	struct smc_conn *conn = tx_new(test);
+	struct tx_case *c = container_of(conn, struct tx_case, conn);
+	struct smc_wr *wr = &c->link.wr;
+
+	smc_kunit_init(conn->sk, &tx_proto);
+	smc_kunit_hang(&c->smc, conn->sk);
+	c->smc.phase = SMC_PHASE_SMC;
+	c->smc.conn = conn;
+	c->tp.notsent_lowat = U32_MAX;
+	conn->ops = &tx_ops;
+	conn->flow.cqe.done = tx_ops.done;
+	conn->sndbuf.cpu = c->ring;
+	conn->sndbuf.size = TX_RING;
+	/* the first bytes go the long way */
+	tx_arrived(&conn->ctl, TX_RING, TX_RING);
+	conn->ctl.tx_imm_name = 9;
+	conn->tx_enough = TX_ELEMENT / 2;
+	/* the clock waits for no completion */
+	conn->rtt.jiffies = jiffies;
+	c->ibdev.ops.post_send = tx_post_send;
+	c->qp.device = &c->ibdev;
+	wr->qp = &c->qp;
+	atomic_set(&wr->credits, SMC_WR_FLIGHT);
+	set_bit(SMC_WR_IS_OPEN, &wr->flags);
+	/* no tick */
+	set_bit(WORK_STRUCT_PENDING_BIT, work_data_bits(&wr->tick.work.work));
+	conn->flow.wr = wr;
+	list_add(&conn->flow.node, &wr->flows);
+	tx_nr_rooms = 0;
+	tx_conn = conn;
+	kunit_other_cpu = NULL;
+	return conn;
+}
+
+/* send() the short way. Return: what it returns. Expects the socket lock held. */
+static int tx_send_locked(struct smc_conn *conn, u32 len)
+{
+	struct tx_case *c = container_of(conn, struct tx_case, conn);
+	struct kvec vec = { .iov_base = c->ring, .iov_len = len };
+	struct msghdr msg = {};
+
+	iov_iter_kvec(&msg.msg_iter, ITER_SOURCE, &vec, 1, len);
+	return smc_tx_send_short(conn->sk, &msg, len);
+}
+
+static int tx_send(struct smc_conn *conn, u32 len)
+{
+	int rc;
+
+	lock_sock(conn->sk);
+	rc = tx_send_locked(conn, len);
+	release_sock(conn->sk);
+	return rc;
+}
+
+/* The oldest short message completes. */
+static void tx_complete(struct smc_conn *conn)
+{
+	struct ib_wc wc = { .wr_cqe = &conn->flow.cqe };
+
+	local_bh_disable();
+	wc.wr_cqe->done(NULL, &wc);
+	local_bh_enable();
+}
+
+/* Return: true if nothing is left behind once all that is in flight has completed. */
+static bool tx_all_goes(struct smc_conn *conn)
+{
+	kunit_other_cpu = NULL;
+	while (conn->tx_inflight)
+		tx_complete(conn);
+	return !smc_conn_unsent(conn);
+}
+
+static void tx_other_completes(void)
+{
+	tx_complete(tx_conn);
+}
+
+static void tx_other_completes_later(void)
+{
+	kunit_other_cpu = tx_other_completes;
+}
+
+static void tx_other_sends(void)
+{
+	tx_send_locked(tx_conn, 1);
+}
+
+static void tx_other_stores(void)
+{
+	WRITE_ONCE(tx_conn->ctl.tx_prep, tx_conn->ctl.tx_prep + 1);
+}
+
+static void tx_other_stores_later(void)
+{
+	kunit_other_cpu = tx_other_stores;
+}
+
+/* A message is in flight, with which the others meet. */
+static struct smc_conn *tx_new_flight(struct kunit *test)
+{
+	struct smc_conn *conn = tx_new_short(test);
+
+	KUNIT_ASSERT_EQ(test, tx_send(conn, 1), 1);
+	KUNIT_ASSERT_EQ(test, conn->tx_inflight, 1);
+	KUNIT_ASSERT_EQ(test, (u16)(conn->flow.nr_posted - conn->flow.nr_done), 1);
+	return conn;
+}
+
+/*
+ * A sender stores the end of its data, and looks for a message in flight; a completion drops the
+ * count, and looks for data. The later look sees both stores.
+ */
+static void tx_06_data_behind_the_last_completion_goes(struct kunit *test)
+{
+	struct smc_conn *conn;
+
+	/* the sender is done before, and after */
+	conn = tx_new_flight(test);
+	KUNIT_EXPECT_EQ(test, tx_send(conn, 1), 1);
+	KUNIT_EXPECT_EQ(test, smc_conn_unsent(conn), 1U);
+	KUNIT_EXPECT_TRUE(test, conn->is_awaited && tx_nr_awaited);
+	tx_complete(conn);
+	KUNIT_EXPECT_EQ(test, smc_conn_unsent(conn), 0U);
+	KUNIT_EXPECT_TRUE(test, tx_all_goes(conn));
+	KUNIT_EXPECT_EQ(test, tx_send(conn, 1), 1);
+	KUNIT_EXPECT_EQ(test, smc_conn_unsent(conn), 0U);
+	/* the completion is before the end of the data; and between it and the look */
+	conn = tx_new_flight(test);
+	kunit_other_cpu = tx_other_completes;
+	KUNIT_EXPECT_EQ(test, tx_send(conn, 1), 1);
+	KUNIT_EXPECT_TRUE(test, tx_all_goes(conn));
+	conn = tx_new_flight(test);
+	kunit_other_cpu = tx_other_completes_later;
+	KUNIT_EXPECT_EQ(test, tx_send(conn, 1), 1);
+	KUNIT_EXPECT_TRUE(test, tx_all_goes(conn));
+	/* the sender is before the count, without a lock */
+	conn = tx_new_flight(test);
+	conn->is_awaited = true;
+	kunit_other_cpu = tx_other_sends;
+	lock_sock(conn->sk);
+	tx_complete(conn);
+	release_sock(conn->sk);
+	KUNIT_EXPECT_EQ(test, conn->ctl.tx_prep, TX_RING + 2);
+	KUNIT_EXPECT_TRUE(test, tx_all_goes(conn));
+	/* between the count and the look: the sender then finds no message, and waits for a lock */
+	conn = tx_new_flight(test);
+	kunit_other_cpu = tx_other_stores_later;
+	tx_complete(conn);
+	KUNIT_EXPECT_EQ(test, smc_conn_unsent(conn), 0U);
+	smc_tx_push(conn);
+	KUNIT_EXPECT_TRUE(test, tx_all_goes(conn));
+}
+
+/* The same with the steps in the wrong order: the case above can fail. */
+static void tx_06_a_look_before_the_store_leaves_data_behind(struct kunit *test)
+{
+	struct smc_conn *conn;
+	bool is_due;
+
+	conn = tx_new_flight(test);
+	is_due = !READ_ONCE(conn->tx_inflight);
+	tx_complete(conn);
+	tx_other_stores();
+	if (is_due)
+		smc_tx_push(conn);
+	KUNIT_EXPECT_FALSE(test, tx_all_goes(conn));
+
+	conn = tx_new_flight(test);
+	is_due = smc_conn_unsent(conn);
+	KUNIT_EXPECT_EQ(test, tx_send(conn, 1), 1);
+	spin_lock_bh(&conn->lock);
+	smc_conn_tx_done(conn, 1, 1, true);
+	spin_unlock_bh(&conn->lock);
+	if (is_due)
+		smc_tx_push(conn);
+	KUNIT_EXPECT_FALSE(test, tx_all_goes(conn));
+}
+
+/* A quarter of the ring is room. */
+static void a_writer_is_told_once_that_there_is_room(struct kunit *test)
+{
+	struct smc_conn *conn = tx_new_short(test);
+	struct smc_cdc_ctl *ctl = &conn->ctl;
+	int i;
+
+	conn->tx_enough = 1;
+	for (i = 0; i < 8; i++) {
+		KUNIT_ASSERT_EQ(test, tx_send(conn, TX_RING / 8), TX_RING / 8);
+		KUNIT_ASSERT_EQ(test, conn->tx_inflight, i + 1);
+		/* the peer has read it */
+		ctl->tx_cons = ctl->tx_sent;
+		smc_edge_move(&ctl->tx_edge, ctl->tx_cons);
+	}
+	KUNIT_EXPECT_EQ(test, tx_send(conn, 1), -ENOBUFS);
+	KUNIT_EXPECT_EQ(test, tx_send(conn, TX_RING / 4), -ENOBUFS);
+	KUNIT_EXPECT_EQ(test, tx_send(conn, TX_RING / 4 + 1), 0);
+	KUNIT_EXPECT_FALSE(test, smc_tx_want_room(conn));
+	KUNIT_EXPECT_FALSE(test, smc_tx_want_room(conn));
+	tx_complete(conn);
+	KUNIT_EXPECT_EQ(test, tx_nr_rooms, 0);
+	KUNIT_EXPECT_FALSE(test, smc_tx_want_room(conn));
+	tx_complete(conn);
+	KUNIT_EXPECT_EQ(test, tx_nr_rooms, 1);
+	KUNIT_EXPECT_TRUE(test, smc_tx_want_room(conn));
+	for (i = 0; i < 6; i++)
+		tx_complete(conn);
+	KUNIT_EXPECT_EQ(test, tx_nr_rooms, 1);
+	KUNIT_EXPECT_FALSE(test, conn->is_awaited);
+}
+
+/* A message in a slot is between two that have none. */
+static void tx_04_messages_complete_in_the_order_of_posts(struct kunit *test)
+{
+	struct smc_conn *conn = tx_new_short(test);
+	struct tx_case *c = container_of(conn, struct tx_case, conn);
+	struct smc_cdc_ctl *ctl = &conn->ctl;
+	struct smc_wr_tag tag = { .owner = conn, .seq = 2, .len = 200 };
+
+	conn->tx_enough = 1;
+	KUNIT_EXPECT_EQ(test, tx_send(conn, 100), 100);
+	c->link.wr.max_write = 200;
+	KUNIT_EXPECT_EQ(test, tx_send(conn, 200), 200);
+	smc_tx_flush(conn);
+	c->link.wr.max_write = 0;
+	KUNIT_EXPECT_EQ(test, tx_send(conn, 300), 300);
+	KUNIT_EXPECT_EQ(test, tx_send(conn, 400), 400);
+	KUNIT_EXPECT_EQ(test, conn->tx_inflight, 4);
+	KUNIT_EXPECT_EQ(test, tx_nr_built, 1);
+	tx_complete(conn);
+	KUNIT_EXPECT_EQ(test, ctl->tx_fin, TX_RING + 100);
+	KUNIT_EXPECT_EQ(test, ctl->tx_seq_done, 1);
+	smc_tx_done(&c->link.wr, &tag, true);
+	KUNIT_EXPECT_EQ(test, ctl->tx_fin, TX_RING + 300);
+	KUNIT_EXPECT_EQ(test, ctl->tx_seq_done, 2);
+	tx_complete(conn);
+	KUNIT_EXPECT_EQ(test, ctl->tx_fin, TX_RING + 600);
+	KUNIT_EXPECT_EQ(test, ctl->tx_seq_done, 3);
+	tx_complete(conn);
+	KUNIT_EXPECT_EQ(test, ctl->tx_fin, TX_RING + 1000);
+	KUNIT_EXPECT_EQ(test, ctl->tx_seq_done, 4);
+	KUNIT_EXPECT_EQ(test, conn->tx_inflight, 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&c->link.wr.credits), SMC_WR_FLIGHT);
+}
+
+/* Behind a message in flight there is more unsent than a half of TCP_NOTSENT_LOWAT. */
+static struct smc_conn *tx_new_backlog(struct kunit *test)
+{
+	struct smc_conn *conn = tx_new_flight(test);
+
+	tcp_sk(conn->sk)->notsent_lowat = 8192;
+	conn->ctl.tx_prep += 5000;
+	KUNIT_EXPECT_FALSE(test, smc_tx_want_room(conn));
+	/* a message takes it along */
+	smc_tx_flush(conn);
+	KUNIT_EXPECT_EQ(test, smc_conn_unsent(conn), 0U);
+	KUNIT_EXPECT_EQ(test, tx_nr_rooms, 0);
+	return conn;
+}
+
+/* The second one finds room before the completion that would report it to the first one. */
+static void two_writers_want_room(struct kunit *test)
+{
+	struct smc_conn *conn = tx_new_backlog(test);
+
+	KUNIT_EXPECT_TRUE(test, smc_tx_want_room(conn));
+	tx_complete(conn);
+	KUNIT_EXPECT_EQ(test, tx_nr_rooms, 1);
+}
+
+/* It reports nothing: the next one does. */
+static void a_failed_completion_leaves_the_want(struct kunit *test)
+{
+	struct smc_conn *conn = tx_new_backlog(test);
+	struct tx_case *c = container_of(conn, struct tx_case, conn);
+	struct smc_wr_tag tag = { .owner = conn, .seq = 2, .len = 5000 };
+
+	smc_tx_done(&c->link.wr, &tag, false);
+	KUNIT_EXPECT_TRUE(test, conn->wants_room || tx_nr_rooms);
+}
+
 static struct kunit_case tx_cases[] = {
+	KUNIT_CASE(two_writers_want_room),
+	KUNIT_CASE(a_failed_completion_leaves_the_want),
 	KUNIT_CASE(tx_04_a_completion_is_awaited_where_something_waits),
 	KUNIT_CASE(tx_06_little_data_waits_for_what_is_in_flight),
 	KUNIT_CASE(tx_01_a_message_fits_the_port),
 	KUNIT_CASE(fail_14_a_push_on_a_dead_link_leaves_numbers_for_the_replay),
+	KUNIT_CASE(tx_06_data_behind_the_last_completion_goes),
+	KUNIT_CASE(tx_06_a_look_before_the_store_leaves_data_behind),
+	KUNIT_CASE(a_writer_is_told_once_that_there_is_room),
+	KUNIT_CASE(tx_04_messages_complete_in_the_order_of_posts),
 	{}
 };
 

@@ -36,6 +36,10 @@ typedef __s64 s64;
 #define cpu_to_be16		htobe16
 #define cpu_to_be32		htobe32
 #define cpu_to_be64		htobe64
+#define READ_ONCE(x)		(x)
+#define WRITE_ONCE(x, value)	((x) = (value))
+/* nobody else looks */
+#define smp_store_release(p, value)	(*(p) = (value))
 
 static long long min(long long a, long long b)
 {
@@ -43,6 +47,7 @@ static long long min(long long a, long long b)
 }
 
 #define max_t(type, a, b)	((type)max(a, b))
+#define min_t(type, a, b)	((type)min(a, b))
 
 static long long max(long long a, long long b)
 {
