@@ -10,7 +10,7 @@
  *
  * Ownership:
  *   A posted message counts in conn->tx_inflight, until the done function in its slot, set by the
- *   sender, is called. Meanwhile the connection has its rings.
+ *   sender, or that of the connection's flow is called. Meanwhile the connection has its rings.
  *
  * Error handling:
  *   An unreadable message costs the link, because its connection is unknown (ERR-54). A late

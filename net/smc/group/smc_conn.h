@@ -155,12 +155,12 @@ struct smc_conn_rtt {
  * @stamp_base: byte of the stream from which SO_TIMESTAMPING counts
  * @tx_pages: ranges of the stream whose bytes are in pages, smc_pages.c, in order; NULL if none
  * @tx_pages_last: the last one; valid with @tx_pages
- * @tx_jiffies: last time the application gave data; written under @lock
+ * @tx_jiffies: last time the application gave data; written under the socket lock
  * @ack_jiffies: last completion of our messages; written under @lock
  * @rx_jiffies: last message of the peer; written under @lock
  * @rtt: the round trip of messages
  * @progress_jiffies: last progress of data to send: the first came, or some completed; written
- *		      under @lock
+ *		      under the socket lock, or @lock
  * @hold_jiffies: when messages that others are held for are given up
  * @tx_inflight: CDC messages posted and not completed; the rings stay meanwhile
  * @tx_cork: data is held back (MSG_MORE, TCP_CORK) until flushed
