@@ -70,6 +70,12 @@ static void smc_close(struct sock *sk, long timeout)
 	}
 	if (smc->phase == SMC_PHASE_SMC) {
 		smc_close_by_app(smc, timeout);
+		if (!smc_sk(sk)) {
+			/* it landed while it lingered */
+			release_sock(sk);
+			smc_tcp_prot(sk)->close(sk, timeout);
+			return;
+		}
 	} else {
 		/* the work item of the handshake finds the socket closed */
 		smc_tcp_shutdown(sk, SHUTDOWN_MASK);
@@ -79,7 +85,7 @@ static void smc_close(struct sock *sk, long timeout)
 	smc_call_unlock(sk);
 }
 
-SMC_COMPAT_ACCEPT(smc_accept)
+SMC_COMPAT_ACCEPT(smc_accept, smc_tcp_ops)
 
 static int smc_getname(struct socket *sock, struct sockaddr *addr, int peer)
 {
@@ -96,6 +102,9 @@ static int smc_getname(struct socket *sock, struct sockaddr *addr, int peer)
 			   smc->close.state != SMC_STATE_CLOSED;
 	else if (smc->phase != SMC_PHASE_IDLE)
 		has_peer = false;
+	/* TCP may have ended below a connection: 2 asks for the address in any state */
+	if (peer && smc->phase == SMC_PHASE_SMC && has_peer)
+		peer = 2;
 	smc_call_unlock(sock->sk);
 	if (peer == 1 && !has_peer)
 		return -ENOTCONN;
@@ -224,6 +233,22 @@ static int smc_forward_sendmsg(struct sock *sk, struct msghdr *msg, size_t len)
 	return smc_tcp_prot(sk)->sendmsg(sk, msg, len);
 }
 
+/* Return: true if the task makes a call again that has done nothing yet. */
+static bool smc_restarts_call(const struct msghdr *msg, int flags)
+{
+	/* not for a call that does not sleep; kernel code and aio would get the errno */
+	return !(flags & MSG_DONTWAIT) && user_backed_iter(&msg->msg_iter) &&
+	       smc_compat_is_sync(msg) && smc_sock_restart_call();
+}
+
+/* The sock has become plain TCP. */
+static int smc_send_tcp(struct sock *sk, struct msghdr *msg, size_t len)
+{
+	if (smc_restarts_call(msg, msg->msg_flags))
+		return -ERESTARTSYS;
+	return smc_forward_sendmsg(sk, msg, len);
+}
+
 /*
  * Without a connection TCP's function fails. It does so under this hold of the lock: later another
  * thread may have begun to connect, and payload would precede the Proposal.
@@ -236,7 +261,10 @@ static int smc_send_idle(struct sock *sk, struct msghdr *msg, size_t len)
 	return tcp_sendmsg_locked(sk, msg, len);
 }
 
-/* Return: true if a call slept, and connect() to AF_UNSPEC dropped the connection meanwhile. */
+/*
+ * Return: true if a call slept, and connect() to AF_UNSPEC dropped the connection meanwhile; not if
+ * it landed.
+ */
 static bool smc_was_dropped(const struct sock *sk, s64 attempts)
 {
 	const struct smc_sock *smc;
@@ -244,7 +272,20 @@ static bool smc_was_dropped(const struct sock *sk, s64 attempts)
 	if (likely(attempts < 0))
 		return false;
 	smc = smc_sk(sk);
-	return !smc || smc->attempts != attempts;
+	return smc && smc->attempts != attempts;
+}
+
+/* The connection landed during the call, after @copied bytes or an errno: the rest is for TCP. */
+static int smc_send_landed(struct sock *sk, struct msghdr *msg, int copied)
+{
+	release_sock(sk);
+	if (copied <= 0)
+		return smc_send_tcp(sk, msg, msg_data_left(msg));
+	if (!msg_data_left(msg))
+		return copied;
+	/* one notice for each call */
+	msg->msg_flags &= ~MSG_ZEROCOPY;
+	return copied + max(smc_forward_sendmsg(sk, msg, msg_data_left(msg)), 0);
 }
 
 static int smc_sendmsg(struct sock *sk, struct msghdr *msg, size_t len)
@@ -279,7 +320,7 @@ static int smc_sendmsg(struct sock *sk, struct msghdr *msg, size_t len)
 	}
 	smc = smc_call_locked(sk);
 	if (!smc)
-		return smc_forward_sendmsg(sk, msg, len);
+		return smc_send_tcp(sk, msg, len);
 	if (msg->msg_flags & MSG_FASTOPEN && smc->phase == SMC_PHASE_IDLE &&
 	    sk->sk_state == TCP_CLOSE && !smc_sock_listener(smc)) {
 		smc_tcp_become(smc, SMC_DECLINE_OPTUNSUPP);
@@ -293,13 +334,15 @@ static int smc_sendmsg(struct sock *sk, struct msghdr *msg, size_t len)
 	smc = smc_connect_wait(smc, &timeo, &rc);
 	if (!smc) {
 		release_sock(sk);
-		return smc_forward_sendmsg(sk, msg, len);
+		return smc_send_tcp(sk, msg, len);
 	}
 	if (!rc && smc->phase == SMC_PHASE_IDLE) {
 		rc = smc_send_idle(sk, msg, len);
 	} else if (!rc && smc_sock_is_usable(smc)) {
 		rc = smc_reads_tcp_queue(smc->conn) ? -EOPNOTSUPP :
 						      smc_tx_sendmsg(smc, msg, len, timeo);
+		if (unlikely(!smc_sk(sk)))
+			return smc_send_landed(sk, msg, rc);
 	} else if (!rc) {
 		smc->err = 0;
 		rc = sk_stream_error(sk, msg->msg_flags, -EPIPE);
@@ -378,6 +421,26 @@ static int smc_forward_recvmsg(struct sock *sk, struct msghdr *msg, size_t len, 
 	return smc_compat_recvmsg(smc_tcp_prot(sk), sk, msg, len, flags, addr_len);
 }
 
+/* As smc_send_tcp(). */
+static int smc_recv_tcp(struct sock *sk, struct msghdr *msg, size_t len, int flags, int *addr_len)
+{
+	if (smc_restarts_call(msg, flags))
+		return -ERESTARTSYS;
+	return smc_forward_recvmsg(sk, msg, len, flags, addr_len);
+}
+
+/* As smc_send_landed(). */
+static int smc_recv_landed(struct sock *sk, struct msghdr *msg, size_t len, int flags,
+			   int *addr_len, int copied)
+{
+	release_sock(sk);
+	if (copied <= 0)
+		return smc_recv_tcp(sk, msg, len, flags, addr_len);
+	if ((flags & (MSG_WAITALL | MSG_PEEK)) != MSG_WAITALL)
+		return copied;
+	return copied + max(smc_forward_recvmsg(sk, msg, len - copied, flags, addr_len), 0);
+}
+
 static int smc_recvmsg(struct sock *sk, struct msghdr *msg, size_t len, int flags, int *addr_len)
 {
 	long timeo = sock_rcvtimeo(sk, flags & MSG_DONTWAIT);
@@ -402,7 +465,7 @@ static int smc_recvmsg(struct sock *sk, struct msghdr *msg, size_t len, int flag
 	}
 	smc = smc_call_locked(sk);
 	if (!smc)
-		return smc_forward_recvmsg(sk, msg, len, flags, addr_len);
+		return smc_recv_tcp(sk, msg, len, flags, addr_len);
 	if (flags & MSG_OOB && smc->phase != SMC_PHASE_SMC && sk->sk_state != TCP_LISTEN) {
 		rc = -EINVAL;
 		goto out;
@@ -410,12 +473,14 @@ static int smc_recvmsg(struct sock *sk, struct msghdr *msg, size_t len, int flag
 	smc = smc_connect_wait(smc, &timeo, &rc);
 	if (!smc) {
 		release_sock(sk);
-		return smc_forward_recvmsg(sk, msg, len, flags, addr_len);
+		return smc_recv_tcp(sk, msg, len, flags, addr_len);
 	}
 	if (!rc && smc->phase == SMC_PHASE_IDLE)
 		rc = smc_recv_idle(sk);
 	else if (!rc)
 		rc = smc_recv_smc(smc, msg, len, flags, timeo);
+	if (unlikely(!smc_sk(sk)))
+		return smc_recv_landed(sk, msg, len, flags, addr_len, rc);
 out:
 	smc_call_unlock(sk);
 	return rc;
@@ -501,6 +566,7 @@ static const struct smc_wr_ops smc_link_ops = {
 	.rx_imm	= smc_cdc_rx_imm,
 	.rx_llc	= smc_llc_rx,
 	.broken	= smc_llc_broken,
+	.stalled = smc_llc_stalled,
 };
 
 static const struct smc_sock_works smc_works = {
@@ -510,10 +576,8 @@ static const struct smc_sock_works smc_works = {
 	.end		 = smc_close_end_work,
 	.close_timer	 = smc_close_timer,
 	.keep_timer	 = smc_keepalive_timer,
-	.conn = {
-		.event	 = smc_conn_event,
-		.done	 = smc_tx_short_done,
-	},
+	.tcp_timer	 = smc_keepalive_tcp_timer,
+	.conn.event	 = smc_conn_event,
 };
 
 static const struct smc_event_ops smc_events = {

@@ -54,20 +54,26 @@
  * the queue is empty.
  */
 #ifdef SMC_HAVE_PROTO_ACCEPT_ARG
-#define SMC_COMPAT_ACCEPT(fn)							\
+#define SMC_COMPAT_ACCEPT(fn, ops)						\
 	static int fn##_compat(struct socket *sock, struct socket *newsock,	\
 			       struct proto_accept_arg *arg)			\
 	{									\
-		return fn(sock, newsock, arg->flags, &arg->is_empty);		\
+		int rc;								\
+										\
+		guard(smc_call)(sock->sk);					\
+		rc = fn(sock, newsock, arg->flags, &arg->is_empty);		\
+		return rc > 0 ? ops(sock)->accept(sock, newsock, arg) : rc;	\
 	}
 #else
-#define SMC_COMPAT_ACCEPT(fn)							\
+#define SMC_COMPAT_ACCEPT(fn, ops)						\
 	static int fn##_compat(struct socket *sock, struct socket *newsock,	\
 			       int flags, bool kern)				\
 	{									\
-		int is_empty;							\
+		int is_empty, rc;						\
 										\
-		return fn(sock, newsock, flags, &is_empty);			\
+		guard(smc_call)(sock->sk);					\
+		rc = fn(sock, newsock, flags, &is_empty);			\
+		return rc > 0 ? ops(sock)->accept(sock, newsock, flags, kern) : rc; \
 	}
 #endif
 
@@ -173,6 +179,23 @@ static inline struct sock *smc_compat_lookup6(struct net *net, const __be32 *sad
 					  hnum, dif, 0);
 #endif
 }
+#endif
+
+/* False for a call of aio, which would get the errno of a call that is to be made again. */
+static inline bool smc_compat_is_sync(const struct msghdr *msg)
+{
+#ifdef SMC_HAVE_MSG_IOCB
+	return !msg->msg_iocb || is_sync_kiocb(msg->msg_iocb);
+#else
+	return true;
+#endif
+}
+
+/* Send a segment without data that acknowledges what was received. */
+#ifdef SMC_HAVE_SEND_ACK_FLAGS
+#define smc_compat_send_ack(sk, rcv_nxt) __tcp_send_ack(sk, rcv_nxt, 0)
+#else
+#define smc_compat_send_ack(sk, rcv_nxt) __tcp_send_ack(sk, rcv_nxt)
 #endif
 
 /* A notice for MSG_ZEROCOPY that no other send() shares; NULL without memory. */

@@ -188,7 +188,8 @@ enum smc_genl_cmd {
 	 * order
 	 */
 	SMC_NETLINK_DUMP_POLICY			= 96,
-	SMC_NETLINK_ADD_POLICY			= 97,	/* Add a rule */
+	/* Add a rule; the cookie of the extended acknowledgment is its id, u64 */
+	SMC_NETLINK_ADD_POLICY			= 97,
 	SMC_NETLINK_DEL_POLICY			= 98,	/* Remove a rule */
 	SMC_NETLINK_FLUSH_POLICY		= 99,	/* Remove all rules */
 	/* Connections that became TCP, the oldest first, also those that are gone */
@@ -198,12 +199,19 @@ enum smc_genl_cmd {
 	/* Forget a service, or without port a host with its services */
 	SMC_NETLINK_FORGET_PEER			= 102,
 	SMC_NETLINK_FLUSH_PEERS			= 103,	/* Forget all hosts and services */
-	/* RDMA devices that cannot carry SMC, and the reason */
+	/* RDMA devices that cannot carry SMC, or are stopped, and the reason */
 	SMC_NETLINK_DUMP_UNFIT			= 105,
 	/* Counters of the network namespace, a message for each */
 	SMC_NETLINK_DUMP_COUNTERS		= 106,
 	/* End a link in order; without id the whole group */
 	SMC_NETLINK_END_LINK			= 107,
+	/*
+	 * Take an RDMA device out of use; its links end in order. dump-unfit
+	 * shows it
+	 */
+	SMC_NETLINK_STOP_DEV			= 108,
+	/* Use an RDMA device again that was stopped */
+	SMC_NETLINK_START_DEV			= 109,
 };
 
 /* One nest for each kind of answer */
@@ -253,7 +261,7 @@ enum smc_sys_info_attr {
 	 */
 	SMC_NLA_SYS_DRAIN	= 65,
 	SMC_NLA_SYS_GROUPS	= 66,	/* u32, link groups of all network namespaces */
-	SMC_NLA_SYS_CONNS	= 67,	/* u32, connections in them, also new ones */
+	SMC_NLA_SYS_CONNS	= 67,	/* u32, connections in them and in memory, also new ones */
 };
 
 /* A link group of SMC-R. A uint is u32, or u64 when the value needs it. */

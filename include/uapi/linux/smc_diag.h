@@ -31,6 +31,7 @@ enum smc_diag_attr {
 	SMC_DIAG_LINKINFO	= 64,	/* with LGRINFO: struct smc_diag_linkinfo */
 	SMC_DIAG_LISTENINFO	= 65,	/* of a listener: struct smc_diag_listeninfo */
 	SMC_DIAG_MEMORY_AGE	= 66,	/* u32, ms: age of what was remembered */
+	SMC_DIAG_PAIRINFO	= 67,	/* with DMBINFO: struct smc_diag_pairinfo */
 };
 
 #define SMC_DIAG_WANT(attr)	(1 << ((attr) - 1))
@@ -38,7 +39,7 @@ enum smc_diag_attr {
 enum smc_diag_mode {
 	SMC_DIAG_MODE_SMCR		= 0,	/* also while undecided */
 	SMC_DIAG_MODE_FALLBACK_TCP	= 1,
-	SMC_DIAG_MODE_SMCD		= 2,
+	SMC_DIAG_MODE_SMCD		= 2,	/* in memory: both ends on this host */
 };
 
 enum smc_diag_state {
@@ -133,13 +134,28 @@ struct smc_diag_fallback {
 	__u32	peer_diagnosis;		/* diagnosis of the peer's Decline */
 };
 
-/* An SMC-D connection; 56 bytes */
+#define SMC_DIAG_LINKID_LOOPBACK	0xffff	/* the CHID of a loopback device */
+
+/* A connection in memory; 56 bytes. The GIDs are the cookies of the network namespaces. */
 struct smc_diag_dmbinfo {
-	__u32	linkid;
+	__u32	linkid;			/* SMC_DIAG_LINKID_LOOPBACK */
 	__aligned_u64	peer_gid, my_gid;
 	__aligned_u64	token, peer_token;
 	/* second halves of the GIDs */
 	__aligned_u64	peer_gid_ext, my_gid_ext;
+};
+
+/*
+ * The other end of that connection, whose members are zero when it is gone; 32 bytes. The inode is
+ * zero while no process has the socket.
+ */
+struct smc_diag_pairinfo {
+	__aligned_u64	peer_inode;
+	__aligned_u64	peer_net;	/* cookie of its network namespace */
+	__u32	peer_cookie[2];		/* as idiag_cookie */
+	__u32	peer_token;
+	__u8	role;			/* of this end: 0 client, 1 server */
+	__u8	pad[3];
 };
 
 #endif /* _UAPI_LINUX_SMC_DIAG_H_ */

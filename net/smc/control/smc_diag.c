@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * sock_diag for family 43: all sockets of the caller's namespace, and connections that fell
- * back to TCP while TCP has them.
+ * back to TCP while TCP has them. Tools that know SMC-D see a connection in memory as one over a
+ * loopback device.
  *
  * It only reads: it walks the lists of smc.ko and takes each connection's lock for its cursors.
  */
@@ -11,6 +12,7 @@
 #include <net/netlink.h>
 
 #include "group/smc_core.h"
+#include "group/smc_pair.h"
 #include "sock/smc_history.h"
 #include "sock/smc_sock.h"
 
@@ -78,15 +80,16 @@ static int smc_diag_put_conninfo(struct sk_buff *skb, struct smc_conn *conn)
 	info.sndbuf_size = conn->sndbuf.size;
 	info.rmbe_size = conn->rmbe.size;
 	info.peer_rmbe_size = conn->peer_size;
-	info.rx_prod = diag_cursor(&ctl->rx_edge, ctl->rx_prod);
-	info.rx_cons = diag_cursor(&ctl->rx_edge, ctl->rx_cons);
+	/* the other end in memory moves rx_prod; callers move rx_cons and tx_prep */
+	info.rx_prod = diag_cursor(&ctl->rx_edge, READ_ONCE(ctl->rx_prod));
+	info.rx_cons = diag_cursor(&ctl->rx_edge, READ_ONCE(ctl->rx_cons));
 	info.tx_prod = diag_cursor(&ctl->tx_edge, ctl->tx_sent);
 	info.tx_cons = diag_cursor(&ctl->tx_edge, ctl->tx_cons);
 	info.rx_flags.prod = ctl->rx_prod_flags;
 	info.rx_flags.conn_state = ctl->rx_conn_flags;
 	info.tx_flags.prod = ctl->tx_prod_flags;
 	info.tx_flags.conn_state = ctl->tx_conn_sent;
-	info.tx_prep = diag_place(ctl->snd_size, ctl->tx_prep);
+	info.tx_prep = diag_place(ctl->snd_size, READ_ONCE(ctl->tx_prep));
 	info.tx_sent = diag_place(ctl->snd_size, ctl->tx_sent);
 	info.tx_fin = diag_place(ctl->snd_size, ctl->tx_fin);
 	spin_unlock_bh(&conn->lock);
@@ -151,6 +154,34 @@ static int smc_diag_put_lgrinfo(struct sk_buff *skb, struct smc_conn *conn)
 	return nla_put(skb, SMC_DIAG_LINKINFO, sizeof(more), &more);
 }
 
+/* The pair of a connection in memory is const once it is set. */
+static bool smc_diag_is_in_memory(struct smc_conn *conn)
+{
+	bool is_in_memory;
+
+	spin_lock_bh(&conn->lock);
+	is_in_memory = conn->pair;
+	spin_unlock_bh(&conn->lock);
+	return is_in_memory;
+}
+
+static int smc_diag_put_pair(struct sk_buff *skb, struct smc_conn *conn)
+{
+	struct smc_diag_dmbinfo dmb = { .linkid = SMC_DIAG_LINKID_LOOPBACK };
+	struct smc_diag_pairinfo info;
+
+	dmb.token = READ_ONCE(conn->token);
+	if (!dmb.token || !smc_diag_is_in_memory(conn))
+		return 0;
+	smc_pair_describe(conn, &info);
+	dmb.my_gid = sock_net(conn->sk)->net_cookie;
+	dmb.peer_gid = info.peer_net;
+	dmb.peer_token = info.peer_token;
+	if (nla_put(skb, SMC_DIAG_DMBINFO, sizeof(dmb), &dmb))
+		return -EMSGSIZE;
+	return nla_put(skb, SMC_DIAG_PAIRINFO, sizeof(info), &info);
+}
+
 static int smc_diag_put_tail(struct sk_buff *skb, u8 shutdown, u32 reason, u32 peer_diagnosis,
 			     u32 memory_age_ms)
 {
@@ -183,16 +214,24 @@ static int smc_diag_put_listeninfo(struct sk_buff *skb, const struct smc_sock *s
 	return nla_put(skb, SMC_DIAG_LISTENINFO, sizeof(info), &info);
 }
 
-static int smc_diag_put_more(struct smc_diag_walk *w, struct smc_sock *smc, u8 state)
+static u8 smc_diag_mode(const struct smc_sock *smc, struct smc_conn *conn)
 {
-	/* pairs with smp_store_release() in smc_sock_make_conn() */
-	struct smc_conn *conn = smp_load_acquire(&smc->conn);
+	if (smc->fallback != SMC_DECLINE_NONE)
+		return SMC_DIAG_MODE_FALLBACK_TCP;
+	return conn && smc_diag_is_in_memory(conn) ? SMC_DIAG_MODE_SMCD : SMC_DIAG_MODE_SMCR;
+}
+
+static int smc_diag_put_more(struct smc_diag_walk *w, struct smc_sock *smc, struct smc_conn *conn,
+			     u8 state)
+{
 	int rc = 0;
 
 	if (conn && w->wanted & SMC_DIAG_WANT(SMC_DIAG_CONNINFO))
 		rc = smc_diag_put_conninfo(w->skb, conn);
 	if (conn && !rc && w->wanted & SMC_DIAG_WANT(SMC_DIAG_LGRINFO))
 		rc = smc_diag_put_lgrinfo(w->skb, conn);
+	if (conn && !rc && w->wanted & SMC_DIAG_WANT(SMC_DIAG_DMBINFO))
+		rc = smc_diag_put_pair(w->skb, conn);
 	if (!rc && state == SMC_DIAG_ST_LISTEN)
 		rc = smc_diag_put_listeninfo(w->skb, smc);
 	return rc ?: smc_diag_put_tail(w->skb, READ_ONCE(smc->shutdown), smc->fallback,
@@ -205,6 +244,7 @@ static int smc_diag_visit(struct smc_sock *smc, void *arg)
 	struct smc_diag_walk *w = arg;
 	struct sock *sk = smc->sk;
 	struct smc_diag_msg *msg;
+	struct smc_conn *conn;
 	struct nlmsghdr *nlh;
 	int rc;
 
@@ -215,12 +255,13 @@ static int smc_diag_visit(struct smc_sock *smc, void *arg)
 		return -EMSGSIZE;
 	smc_history_describe(sk, msg);
 	smc_diag_translate(w, msg);
-	msg->mode = smc->fallback != SMC_DECLINE_NONE ? SMC_DIAG_MODE_FALLBACK_TCP :
-							SMC_DIAG_MODE_SMCR;
 
 	rcu_read_lock();
+	/* pairs with smp_store_release() in smc_sock_make_conn() */
+	conn = smp_load_acquire(&smc->conn);
+	msg->mode = smc_diag_mode(smc, conn);
 	msg->state = smc_sock_shown_state(smc);
-	rc = smc_diag_put_more(w, smc, msg->state);
+	rc = smc_diag_put_more(w, smc, conn, msg->state);
 	rcu_read_unlock();
 	if (rc)
 		nlmsg_cancel(w->skb, nlh);

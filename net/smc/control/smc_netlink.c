@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Generic netlink family SMC_GEN_NETLINK of deployed tools, and its requests: EIDs, whether
- * listeners limit handshakes, the policy, what is remembered of hosts, ends of links.
+ * listeners limit handshakes, the policy, what is remembered of hosts, ends of links, devices.
  *
  * There is no SMC-D here, so its dumps are empty, and there is no system EID: it is shown as absent
  * and cannot be enabled. Any user may dump what exists, as with sock_diag: groups, links, devices,
@@ -16,6 +16,7 @@
 
 #include "smc_compat.h"
 #include "rdma/smc_eid.h"
+#include "rdma/smc_ib.h"
 #include "rdma/smc_net.h"
 #include "group/smc_core.h"
 #include "group/smc_llc.h"
@@ -234,7 +235,9 @@ static int smc_netlink_add_policy(struct sk_buff *skb, struct genl_info *info)
 	if (rc)
 		return rc;
 	rc = smc_policy_add(genl_info_net(info), &rule, before ? nla_get_u32(before) : 0);
-	if (rc == -EEXIST)
+	if (!rc)
+		nl_set_extack_cookie_u64(info->extack, rule.id);
+	else if (rc == -EEXIST)
 		GENL_SET_ERR_MSG(info, "a rule says the same already");
 	else if (rc == -ENOENT)
 		GENL_SET_ERR_MSG(info, "there is no rule to precede");
@@ -285,6 +288,36 @@ static int smc_netlink_flush_peers(struct sk_buff *skb, struct genl_info *info)
 {
 	smc_peer_clear(genl_info_net(info), NULL, 0);
 	return 0;
+}
+
+/* Returns NULL after a message if the request names no device. */
+static const char *dev_name_of(struct genl_info *info)
+{
+	const struct nlattr *name = info->attrs[SMC_NLA_DEV_IB_NAME];
+
+	if (!name)
+		GENL_SET_ERR_MSG(info, "a device has a name");
+	return name ? nla_data(name) : NULL;
+}
+
+static int smc_netlink_stop_dev(struct sk_buff *skb, struct genl_info *info)
+{
+	const char *name = dev_name_of(info);
+	int rc = name ? smc_ib_stop(genl_info_net(info), name) : -EINVAL;
+
+	if (rc == -ENOENT)
+		GENL_SET_ERR_MSG(info, "no device of that name is in use");
+	return rc;
+}
+
+static int smc_netlink_start_dev(struct sk_buff *skb, struct genl_info *info)
+{
+	const char *name = dev_name_of(info);
+	int rc = name ? smc_ib_start(genl_info_net(info), name) : -EINVAL;
+
+	if (rc == -ENOENT)
+		GENL_SET_ERR_MSG(info, "no device of that name is stopped");
+	return rc;
 }
 
 /* what calls the functions above */

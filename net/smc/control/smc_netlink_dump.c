@@ -26,6 +26,7 @@
 #include "rdma/smc_net.h"
 #include "group/smc_core.h"
 #include "group/smc_llc.h"
+#include "group/smc_pair.h"
 #include "group/smc_peer.h"
 #include "sock/smc_history.h"
 #include "sock/smc_policy.h"
@@ -713,7 +714,7 @@ static const char *sys_version(void)
 static int sys_put_use(struct sk_buff *skb)
 {
 	struct smc_link_group *lgr = NULL;
-	u32 groups = 0, conns = 0;
+	u32 groups = 0, conns = smc_pair_get_count();
 
 	while ((lgr = smc_lgr_next(NULL, lgr, 0))) {
 		groups++;
@@ -837,7 +838,9 @@ static int dev_put_all(struct sk_buff *skb, const struct smc_ib_view *view,
 	struct nlattr *nest = nla_nest_start(skb, SMC_GEN_DEV_SMCR);
 	int i;
 
-	if (!nest || dev_put_names(skb, view, use->is_critical))
+	if (!nest || dev_put_names(skb, view, use->is_critical) ||
+	    (view->lack &&
+	     nla_put_string(skb, SMC_NLA_DEV_UNFIT, smc_cap_lack_text(view->lack))))
 		return -EMSGSIZE;
 	for (i = 0; i < view->nr_ports; i++)
 		if (dev_put_port(skb, SMC_NLA_DEV_PORT + i, &view->port[i],
@@ -849,43 +852,28 @@ static int dev_put_all(struct sk_buff *skb, const struct smc_ib_view *view,
 	return 0;
 }
 
-static int dump_dev(struct sk_buff *skb, struct netlink_callback *cb, u64 *at)
+static int dump_devs(struct sk_buff *skb, bool is_unfit, u64 *at)
 {
 	struct net *net = sock_net(skb->sk);
 	struct smc_ib_view view;
 	struct dev_use use = {};
 
-	if (!smc_ib_next_view(net, false, *at, &view))
+	if (!smc_ib_next_view(net, is_unfit, *at, &view))
 		return 0;
 	*at = view.serial;
 	dev_get_use(net, view.serial, &use);
 	return dev_put_all(skb, &view, &use) ?: 1;
 }
 
-/* A device that nothing can use has no state of its ports and no counters, but interfaces. */
-static int dev_put_unfit(struct sk_buff *skb, const struct smc_ib_view *view)
+static int dump_dev(struct sk_buff *skb, struct netlink_callback *cb, u64 *at)
 {
-	struct nlattr *nest = nla_nest_start(skb, SMC_GEN_DEV_SMCR);
-	int i;
-
-	if (!nest || dev_put_names(skb, view, false) ||
-	    nla_put_string(skb, SMC_NLA_DEV_UNFIT, smc_cap_lack_text(view->lack)))
-		return -EMSGSIZE;
-	for (i = 0; i < view->nr_ports; i++)
-		if (dev_put_port(skb, SMC_NLA_DEV_PORT + i, &view->port[i], 0))
-			return -EMSGSIZE;
-	nla_nest_end(skb, nest);
-	return 0;
+	return dump_devs(skb, false, at);
 }
 
+/* Nothing uses them, or will soon: the links of a stopped one end. */
 static int dump_unfit(struct sk_buff *skb, struct netlink_callback *cb, u64 *at)
 {
-	struct smc_ib_view view;
-
-	if (!smc_ib_next_view(sock_net(skb->sk), true, *at, &view))
-		return 0;
-	*at = view.serial;
-	return dev_put_unfit(skb, &view) ?: 1;
+	return dump_devs(skb, true, at);
 }
 
 /* @diagnosis: the peer's, 0 for none. @age_ms: 0 if the reason was found now */

@@ -35,6 +35,14 @@ static const struct nla_policy smc_netlink_end_link_policy[SMC_NLA_LINK_LGR_ID +
 	[SMC_NLA_LINK_LGR_ID] = { .type = NLA_U32 },
 };
 
+static const struct nla_policy smc_netlink_stop_dev_policy[SMC_NLA_DEV_IB_NAME + 1] = {
+	[SMC_NLA_DEV_IB_NAME] = { .type = NLA_NUL_STRING },
+};
+
+static const struct nla_policy smc_netlink_start_dev_policy[SMC_NLA_DEV_IB_NAME + 1] = {
+	[SMC_NLA_DEV_IB_NAME] = { .type = NLA_NUL_STRING },
+};
+
 static const struct genl_ops smc_netlink_ops[] = {
 	{
 		.cmd = SMC_NETLINK_GET_SYS_INFO,
@@ -178,5 +186,19 @@ static const struct genl_ops smc_netlink_ops[] = {
 		.flags = GENL_UNS_ADMIN_PERM,
 		.policy = smc_netlink_end_link_policy,
 		.maxattr = SMC_NLA_LINK_LGR_ID,
+	},
+	{
+		.cmd = SMC_NETLINK_STOP_DEV,
+		.doit = smc_netlink_stop_dev,
+		.flags = GENL_ADMIN_PERM,
+		.policy = smc_netlink_stop_dev_policy,
+		.maxattr = SMC_NLA_DEV_IB_NAME,
+	},
+	{
+		.cmd = SMC_NETLINK_START_DEV,
+		.doit = smc_netlink_start_dev,
+		.flags = GENL_ADMIN_PERM,
+		.policy = smc_netlink_start_dev_policy,
+		.maxattr = SMC_NLA_DEV_IB_NAME,
 	},
 };

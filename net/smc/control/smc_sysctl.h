@@ -46,12 +46,14 @@ static inline int smc_sysctl_own_max(enum smc_sysctl_owner owner, int initial, i
 	X("rmem", rmem, 262144, 16384, SMC_RING_MEM_MAX, LESS)		\
 	X("roce", roce, 0, 0, 2, ANY)					\
 	X("default_eid", default_eid, 2, 0, 2, ANY)			\
-	X("same_host", same_host, 0, 0, 1, LESS)			\
+	X("memory", memory, 1, 0, 2, LESS)				\
+	X("landing", landing, 1, 0, 1, ANY)				\
 	X("limit_smc_hs", limit_smc_hs, 0, 0, 1, ANY)			\
 	X("max_lgrs_per_peer", max_lgrs_per_peer, 64, 1, SMC_LGRS_MAX, LESS) \
 	X("smcr_max_links_per_lgr", max_links, 2, 1, 8, LESS)		\
 	X("smcr_max_conns_per_lgr", max_conns_per_lgr, 255, 1, 255, MORE) \
 	X("smcr_testlink_time", testlink_time, 30, 0, INT_MAX, SOONER)	\
+	X("tcp_keepalive", tcp_keepalive, 120, 0, 32767, ANY)			\
 	X("rdma_tos", rdma_tos, 0, -1, 255, NONE)			\
 	X("rdma_sl", rdma_sl, 0, -1, 7, NONE)				\
 	X("lgr_idle_ms", lgr_idle_ms, 600000, 0, SMC_HOUR_MS, LESS)	\
@@ -70,8 +72,8 @@ static inline int smc_sysctl_own_max(enum smc_sysctl_owner owner, int initial, i
  * no immediate data.
  *
  * The waits of first contact (TMR-06) are longer than the time in which the RNIC gives
- * up a write (rdma_ack_exponent, rdma_retries: four seconds on soft-RoCE) plus three
- * retransmissions of a Decline.
+ * up a write (rdma_ack_exponent, rdma_retries), or without a limit there the link
+ * (SMC_WR_PATIENCE_MS), plus three retransmissions of a Decline.
  */
 #define SMC_SYSCTLS_TEST(X)						\
 	X("immediate_data", immediate_data, 1, 0, 1, ANY)		\
@@ -80,7 +82,7 @@ static inline int smc_sysctl_own_max(enum smc_sysctl_owner owner, int initial, i
 	X("close_pending_ms", close_pending_ms, 200000, 100, SMC_HOUR_MS, LESS) \
 	X("rmb_idle_ms", rmb_idle_ms, 60000, 1, SMC_HOUR_MS, LESS)	\
 	X("rdma_ack_exponent", rdma_timeout, 0, 0, 24, LESS)		\
-	X("rdma_retries", rdma_retries, 6, 0, 6, LESS)			\
+	X("rdma_retries", rdma_retries, 7, 0, 7, LESS)			\
 	X("llc_add_link_retry_ms", llc.add_link_retry, 30000, 0, SMC_HOUR_MS, MORE) \
 	X("llc_confirm_link_ms", llc.confirm_link, 11000, 100, SMC_HOUR_MS, LESS) \
 	X("llc_first_reply_ms", llc.first_reply, 11000, 100, SMC_HOUR_MS, LESS) \

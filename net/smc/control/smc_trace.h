@@ -265,6 +265,25 @@ TRACE_EVENT(smc_peer_failed,
 		  __entry->ms)
 );
 
+TRACE_EVENT(smc_land,
+	TP_PROTO(const struct smc_sock *smc, u64 received, u64 consumed),
+	TP_ARGS(smc, received, consumed),
+	TP_STRUCT__entry(
+		__field(const void *, sk)
+		__field(u64, received)
+		__field(u64, consumed)
+		__field(u64, net_cookie)
+	),
+	TP_fast_assign(
+		__entry->sk = smc->sk;
+		__entry->received = received;
+		__entry->consumed = consumed;
+		__entry->net_cookie = sock_net(smc->sk)->net_cookie;
+	),
+	TP_printk("sk=%p received=%llu consumed=%llu net=%llu", __entry->sk, __entry->received,
+		  __entry->consumed, __entry->net_cookie)
+);
+
 /* The next four have the names and fields that deployed tools know. */
 TRACE_EVENT(smc_switch_to_fallback,
 	TP_PROTO(const struct smc_sock *smc, const struct sock *tsk, int reason),

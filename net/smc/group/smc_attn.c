@@ -28,7 +28,7 @@ u32 smc_conn_attn_of(const struct smc_conn *conn)
 	u32 attn = 0;
 
 	lockdep_assert_held(&conn->lock);
-	if (conn->phase != SMC_CONN_OPEN || !rcu_access_pointer(conn->link))
+	if (conn->phase != SMC_CONN_OPEN || !smc_conn_is_carried(conn))
 		attn |= SMC_ATTN_PHASE;
 	if (ctl->rx_conn_flags || ctl->tx_conn_flags || conn->wants_drain || conn->is_purged)
 		attn |= SMC_ATTN_END;
@@ -42,7 +42,7 @@ u32 smc_conn_attn_of(const struct smc_conn *conn)
 		attn |= SMC_ATTN_PEER;
 	if (ctl->rx_nr_waits || ctl->rx_is_replayed || ctl->tx_is_replaying)
 		attn |= SMC_ATTN_HELD;
-	if (ctl->rx_edge.base || conn->needs_sync)
+	if (ctl->rx_edge.base || ctl->tx_edge.base || conn->needs_sync)
 		attn |= SMC_ATTN_MEMORY;
 	return attn;
 }

@@ -21,6 +21,7 @@
 #include "smc_compat.h"
 #include "proto/smc_cdc_imm.h"
 #include "rdma/smc_net.h"
+#include "group/smc_carrier.h"
 #include "group/smc_cdc.h"
 #include "group/smc_core.h"
 #include "group/smc_link.h"
@@ -222,7 +223,7 @@ static_assert(SMC_WR_SHORT_MAX == SMC_IMM_STEP_MAX);
 
 /**
  * smc_cdc_post_short() - post data as one WRITE with immediate data, if that says all
- * @conn: has unsent data, and nothing of SMC_CDC_POSTS_LONG in @conn->attn
+ * @conn: has unsent data, and @conn->attn is 0
  * @link: its link
  *
  * As smc_cdc_post(), without a slot.
@@ -233,11 +234,13 @@ static_assert(SMC_WR_SHORT_MAX == SMC_IMM_STEP_MAX);
 bool smc_cdc_post_short(struct smc_conn *conn, struct smc_link *link)
 {
 	struct smc_cdc_ctl *ctl = &conn->ctl;
-	u32 to = smc_edge_off(&ctl->tx_edge, ctl->tx_sent);
+	/* without an eye catcher, which SMC_ATTN_MEMORY reports */
+	u32 to = ctl->tx_sent & (ctl->tx_edge.size - 1);
 	u32 from = ctl->tx_sent & (ctl->snd_size - 1);
 	/* where a ring ends, so does the message */
 	u32 len = min3(smc_cdc_unsent(ctl), ctl->tx_message,
 		       min(ctl->snd_size - from, ctl->tx_edge.size - to));
+	struct smc_stats_cpu __percpu *stats = conn->stats;
 	struct smc_wr_short msg __uninitialized;
 
 	lockdep_assert_held(&conn->lock);
@@ -260,9 +263,9 @@ bool smc_cdc_post_short(struct smc_conn *conn, struct smc_link *link)
 	if (unlikely(smc_wr_post_short(&conn->flow, &msg)))
 		return true;
 	conn->tx_inflight++;
-	smc_stats_add(conn->stats, SMC_STAT_IMM_TX, 1);
-	smc_stats_add(conn->stats, SMC_STAT_RDMA_WRITES, 1);
-	smc_stats_add(conn->stats, SMC_STAT_TX_BYTES, len);
+	smc_stats_add(stats, SMC_STAT_IMM_TX, 1);
+	smc_stats_add(stats, SMC_STAT_RDMA_WRITES, 1);
+	smc_stats_add(stats, SMC_STAT_TX_BYTES, len);
 	if (unlikely(ctl->tx_prod_flags & SMC_CDC_BLOCKED))
 		cdc_count_closed(conn, &link->wr);
 	smc_conn_time_send(conn, ctl->tx_seq);
@@ -334,24 +337,13 @@ int smc_cdc_post_replay(struct smc_conn *conn, struct smc_wr_slot *slot)
  * Store the urgent byte before the reader reaches it. Out of line it may be consumed at once, which
  * the peer must then learn. Not if the byte came before its mark: the reader may be copying it.
  */
-static u32 cdc_keep_urgent(struct smc_conn *conn, struct smc_link *link, u32 events)
+static u32 cdc_keep_urgent(struct smc_conn *conn, u32 events)
 {
 	bool stays = sock_flag(conn->sk, SOCK_URGINLINE) || !(events & SMC_EV_DATA);
-	const struct smc_buf_elem *rmbe = &conn->rmbe;
-	u32 off = smc_edge_off(&conn->ctl.rx_edge, conn->ctl.rx_urg_mark);
-	const u8 *at = rmbe->cpu + off;
 
 	lockdep_assert_held(&conn->lock);
-	smc_buf_sync_for_cpu(rmbe, &link->wr, link->index, off, 1);
-	smc_cdc_urg_store(&conn->ctl, READ_ONCE(*at), stays);
+	smc_cdc_urg_store(&conn->ctl, conn->carrier->byte(conn, conn->ctl.rx_urg_mark), stays);
 	return smc_cdc_is_needed(&conn->ctl) ? SMC_EV_UPDATE_REQ : 0;
-}
-
-/* Return true if the socket asks for receive time stamps. */
-static bool cdc_has_stamps(const struct sock *sk)
-{
-	return sock_flag(sk, SOCK_RCVTSTAMP) ||
-	       READ_ONCE(sk->sk_tsflags) & SOF_TIMESTAMPING_RX_SOFTWARE;
 }
 
 /* Return true if a new window, or a request of the peer, may have made a message due. */
@@ -369,18 +361,24 @@ static u32 cdc_take(struct smc_conn *conn, const struct smc_cdc_msg *msg)
 	return smc_cdc_apply_moved(&conn->ctl, msg);
 }
 
-/*
- * Apply a message, or immediate data if @msg is NULL; a connection that is cut off or in set-up
- * drops it.
+/**
+ * smc_cdc_take_msg() - apply a message to its connection
+ * @conn: the connection; if it is cut off or in set-up it drops the message
+ * @msg: the message, with the number of its link, or NULL for immediate data
+ * @link_num: the link of immediate data
+ * @step: what immediate data announces
+ *
+ * RFC 7609 A.4 (CDC-05, CDC-12, CUR-12), 4.6.1 (FAIL-10).
+ *
+ * Context: Any context but hard interrupt. Expects conn->lock held.
+ * Return: events, to be raised without the lock.
  */
-static u32 cdc_apply(struct smc_conn *conn, struct smc_link *link, const struct smc_cdc_msg *msg,
-		     u32 step)
+u32 smc_cdc_take_msg(struct smc_conn *conn, const struct smc_cdc_msg *msg, u8 link_num, u32 step)
 {
-	u64 had;
 	u32 events = SMC_EV_STALE;
 	u8 nr_waits;
 
-	guard(spinlock_bh)(&conn->lock);
+	lockdep_assert_held(&conn->lock);
 	/* before the byte can be seen: a reader must not take it for ordinary data */
 	if (msg && unlikely(msg->prod_flags & (SMC_CDC_URG_PENDING | SMC_CDC_URG_PRESENT))) {
 		WRITE_ONCE(conn->attn, conn->attn | SMC_ATTN_URG);
@@ -388,18 +386,15 @@ static u32 cdc_apply(struct smc_conn *conn, struct smc_link *link, const struct 
 		smp_mb();
 	}
 	nr_waits = conn->ctl.rx_nr_waits;
-	had = conn->ctl.rx_prod;
-	if (rcu_access_pointer(conn->link) && conn->ctl.rx_edge.size) {
+	if (smc_conn_is_carried(conn) && conn->ctl.rx_edge.size) {
 		events = msg ? cdc_take(conn, msg) :
-			       smc_cdc_apply_imm(&conn->ctl, link->num, step);
+			       smc_cdc_apply_imm(&conn->ctl, link_num, step);
 		conn->rx_jiffies = jiffies;
 	}
 	if (conn->ctl.rx_nr_waits > nr_waits)
 		smc_conn_hold(conn);
-	if (unlikely(events & SMC_EV_BLOCKED)) {
+	if (unlikely(events & SMC_EV_BLOCKED))
 		smc_stats_add(conn->stats, SMC_STAT_RX_CLOSED, 1);
-		smc_ib_count(&link->wr.counts, SMC_IB_RX_CLOSED, 1);
-	}
 	smc_conn_attend(conn);
 	if (events & CDC_EV_PUSH) {
 		/* pairs with smp_store_mb() of a reader: what is awaited, then what was read */
@@ -407,16 +402,30 @@ static u32 cdc_apply(struct smc_conn *conn, struct smc_link *link, const struct 
 		if (!cdc_is_push_due(conn))
 			events &= ~CDC_EV_PUSH;
 	}
-	if (events & SMC_EV_DATA) {
-		smc_ib_count(&link->wr.counts, SMC_IB_RX_BYTES,
-			     conn->ctl.rx_prod - had);
-		conn->rx_stamp = cdc_has_stamps(conn->sk) ? ktime_get_real() : 0;
-	}
+	if (events & SMC_EV_DATA)
+		conn->rx_stamp = smc_cdc_has_stamps(conn->sk) ? ktime_get_real() : 0;
 	/* After an abort no reader gets the data. */
 	if (events & SMC_EV_URG && !conn->is_purged) {
-		events |= cdc_keep_urgent(conn, link, events);
+		events |= cdc_keep_urgent(conn, events);
 		smc_conn_attend(conn);
 	}
+	return events;
+}
+
+/* Apply a message, or immediate data if @msg is NULL, of a link. */
+static u32 cdc_apply(struct smc_conn *conn, struct smc_link *link, const struct smc_cdc_msg *msg,
+		     u32 step)
+{
+	u32 events;
+	u64 had;
+
+	guard(spinlock_bh)(&conn->lock);
+	had = conn->ctl.rx_prod;
+	events = smc_cdc_take_msg(conn, msg, link->num, step);
+	if (unlikely(!(events & SMC_EV_STALE) && conn->ctl.rx_prod_flags & SMC_CDC_BLOCKED))
+		smc_ib_count(&link->wr.counts, SMC_IB_RX_CLOSED, 1);
+	if (events & SMC_EV_DATA)
+		smc_ib_count(&link->wr.counts, SMC_IB_RX_BYTES, conn->ctl.rx_prod - had);
 	return events;
 }
 
@@ -435,7 +444,7 @@ static bool cdc_apply_short(struct smc_conn *conn, struct smc_link *link, u32 st
 	is_short = !(conn->attn & CDC_APPLIES_LONG) && link->num &&
 		   link->num == ctl->rx_link_num &&
 		   ctl->rx_prod + step - ctl->rx_cons_sent < smc_edge_space(&ctl->rx_edge) &&
-		   !conn->rx_stamp && !cdc_has_stamps(conn->sk);
+		   !conn->rx_stamp && !smc_cdc_has_stamps(conn->sk);
 	if (likely(is_short)) {
 		smc_conn_assert_attn(conn);
 		ctl->rx_seq++;

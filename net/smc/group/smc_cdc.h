@@ -5,14 +5,18 @@
 
 #include "group/smc_conn.h"
 
-/* Bits of smc_conn.attn with which smc_cdc_post_short() must not be called */
-#define SMC_CDC_POSTS_LONG (SMC_ATTN_PHASE | SMC_ATTN_END | SMC_ATTN_URG | SMC_ATTN_CORK | \
-			    SMC_ATTN_NOTICE | SMC_ATTN_PEER | SMC_ATTN_HELD | SMC_ATTN_MEMORY)
+/* Return true if the socket asks for receive time stamps. */
+static inline bool smc_cdc_has_stamps(const struct sock *sk)
+{
+	return sock_flag(sk, SOCK_RCVTSTAMP) ||
+	       READ_ONCE(sk->sk_tsflags) & SOF_TIMESTAMPING_RX_SOFTWARE;
+}
 
 bool smc_cdc_post_short(struct smc_conn *conn, struct smc_link *link);
 int smc_cdc_post(struct smc_conn *conn, struct smc_wr_slot *slot, struct smc_xfer *xfer);
 int smc_cdc_post_validation(struct smc_conn *conn, struct smc_wr_slot *slot);
 int smc_cdc_post_replay(struct smc_conn *conn, struct smc_wr_slot *slot);
+u32 smc_cdc_take_msg(struct smc_conn *conn, const struct smc_cdc_msg *msg, u8 link_num, u32 step);
 void smc_cdc_rx(struct smc_wr *wr, const u8 *msg, u32 len);
 void smc_cdc_rx_imm(struct smc_wr *wr, u32 imm);
 

@@ -23,6 +23,7 @@
 #include "proto/smc_cdc_imm.h"
 #include "rdma/smc_mem.h"
 #include "rdma/smc_net.h"
+#include "group/smc_carrier.h"
 #include "group/smc_conn.h"
 #include "group/smc_core.h"
 #include "group/smc_failover.h"
@@ -30,9 +31,6 @@
 
 /* Ample for a message that waits in the queue of a link that is up. */
 #define SMC_CONN_HOLD_TIME	(2 * HZ)
-
-/* Between measurements of the round trip, in jiffies. */
-#define CONN_RTT_PAUSE		HZ
 
 /* First bytes of our elements in the RFC dialect, RMB-12. */
 static const u8 smc_conn_eyecatcher[SMC_EYE_CATCHER_LEN] = { 0xe2, 0xd4, 0xc3, 0xd9 };
@@ -77,6 +75,8 @@ static void conn_free(struct rcu_head *rcu)
 	struct smc_conn *conn = container_of(rcu, struct smc_conn, rcu);
 
 	WARN_ON_ONCE(conn->rmbe.buf || conn->sndbuf.buf || conn->tx_pages);
+	if (conn->carrier->free)
+		conn->carrier->free(conn);
 	sock_put(conn->sk);
 	kfree(conn->stamps);
 	kfree(conn);
@@ -260,11 +260,13 @@ void smc_conn_abort(struct smc_conn *conn)
  * smc_conn_alloc() - allocate a connection that is in no group yet
  * @sk: its socket
  * @ops: callbacks
+ * @carrier: what will carry it, unless it joins another one
  *
  * Context: Process context, may sleep.
  * Return: the connection, with a reference for the socket; or NULL.
  */
-struct smc_conn *smc_conn_alloc(struct sock *sk, const struct smc_conn_ops *ops)
+struct smc_conn *smc_conn_alloc(struct sock *sk, const struct smc_conn_ops *ops,
+				const struct smc_carrier *carrier)
 {
 	struct smc_conn *conn = kzalloc(sizeof(*conn), SMC_MEM_GFP);
 
@@ -274,7 +276,9 @@ struct smc_conn *smc_conn_alloc(struct sock *sk, const struct smc_conn_ops *ops)
 	sock_hold(sk);
 	conn->sk = sk;
 	conn->ops = ops;
-	conn->flow.cqe.done = ops->done;
+	conn->carrier = carrier;
+	conn->tx_freed = &conn->ctl.tx_fin;
+	conn->flow.cqe.done = carrier->done;
 	conn->attn = SMC_ATTN_PHASE;
 	conn->rtoken = -1;
 	timer_setup(&conn->hold_timer, conn_hold_expired, 0);
@@ -557,7 +561,7 @@ void smc_conn_open(struct smc_conn *conn)
 		smc_conn_set_phase(conn, SMC_CONN_LEAVING);
 	most = READ_ONCE(smc_net(sock_net(conn->sk))->set.autocorking_size);
 	conn->tx_enough = min_t(u64, min(conn->ctl.tx_message, conn->ctl.snd_size / 2), most + 1);
-	if (conn->lgr->ext & SMC_LLC_EXT_IMMEDIATE)
+	if (link && conn->lgr->ext & SMC_LLC_EXT_IMMEDIATE)
 		conn->ctl.tx_imm_name = smc_imm_name(conn->peer_token);
 	conn->tx_jiffies = jiffies;
 	conn->ack_jiffies = jiffies;
@@ -659,8 +663,13 @@ static bool conn_has_unread(const struct smc_conn *conn)
 	       smc_conn_may_read(conn) && smc_cdc_readable(&conn->ctl);
 }
 
-/* Post and apply nothing more; unread data remains. */
-static void conn_detach(struct smc_conn *conn)
+/**
+ * smc_conn_detach() - post and apply nothing more; unread data remains
+ * @conn: the connection, which leaves what carries it
+ *
+ * Context: Process context. Takes conn->lock.
+ */
+void smc_conn_detach(struct smc_conn *conn)
 {
 	guard(smc_conn)(conn);
 	if (!conn_has_unread(conn))
@@ -693,7 +702,7 @@ bool smc_conn_leave(struct smc_conn *conn, bool is_peer_done)
 		return false;
 	conn_release_tokens(conn, lgr, is_peer_done);
 	conn->is_peer_done = is_peer_done;
-	conn_detach(conn);
+	smc_conn_detach(conn);
 	smc_pages_reap(conn);
 	/* A detached connection does not arm it again. */
 	if (timer_delete(&conn->hold_timer))
@@ -719,26 +728,23 @@ void smc_conn_forget_unread(struct smc_conn *conn)
 			return;
 		conn_drop_unread(conn);
 	}
+	if (conn->carrier->pass)
+		conn->carrier->pass(conn, conn->ctl.rx_cons);
 	smc_conn_return_rings(conn);
 }
 
 /**
- * smc_conn_time_send() - start measuring the round trip of a posted message
+ * smc_conn_time_begin() - start measuring the round trip of a posted message
  * @conn: the connection
  * @seq: its sequence number
  *
- * Measures one at a time, and one in a second: reading the clock costs, and so does the event of a
- * completion that is awaited (smc_wr_await()). TCP_INFO needs no more.
+ * See smc_conn_time_send().
  *
  * Context: Any context but hard interrupt. Expects conn->lock held.
  */
-void smc_conn_time_send(struct smc_conn *conn, u16 seq)
+void smc_conn_time_begin(struct smc_conn *conn, u16 seq)
 {
-	unsigned long past = jiffies - conn->rtt.jiffies;
-
 	lockdep_assert_held(&conn->lock);
-	if (conn->rtt.began_ns || past < CONN_RTT_PAUSE)
-		return;
 	conn->rtt.jiffies = jiffies;
 	conn->rtt.began_ns = ktime_get_ns();
 	conn->rtt.seq = seq;
@@ -861,7 +867,41 @@ u32 smc_conn_readable(struct smc_conn *conn)
 u32 smc_conn_room(const struct smc_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
-	return conn->ctl.snd_size - smc_cdc_unacked(&conn->ctl);
+	return conn->ctl.snd_size - (u32)(READ_ONCE(conn->ctl.tx_prep) - *conn->tx_freed);
+}
+
+/**
+ * smc_conn_backlog() - get the unsent bytes, without the last one of an open urgent send
+ * @conn: the connection
+ *
+ * Context: Any context but hard interrupt. Expects conn->lock held.
+ * Return: bytes.
+ */
+u32 smc_conn_backlog(const struct smc_conn *conn)
+{
+	const struct smc_cdc_ctl *ctl = &conn->ctl;
+	u32 unsent = smc_cdc_unsent(ctl);
+
+	lockdep_assert_held(&conn->lock);
+	if (unsent && ctl->tx_urg_is_open && ctl->tx_urg_last <= ctl->tx_urg)
+		unsent--;
+	return unsent;
+}
+
+/**
+ * smc_conn_has_room() - check whether a writer is to be woken
+ * @conn: the connection
+ *
+ * Context: Any context but hard interrupt. Expects conn->lock held.
+ * Return: true if a quarter of the ring is free, which keeps the ring busy with few wake-ups, and
+ *	   unsent data is below half of TCP_NOTSENT_LOWAT. In memory it is half of the ring: nothing
+ *	   but the two ends keeps it busy.
+ */
+bool smc_conn_has_room(const struct smc_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+	return smc_conn_room(conn) >= conn->ctl.snd_size / (conn->pair ? 2 : 4) &&
+	       2 * (u64)smc_conn_backlog(conn) < smc_conn_lowat(conn);
 }
 
 /**
@@ -931,7 +971,7 @@ bool smc_conn_has_inflight(struct smc_conn *conn)
 bool smc_conn_owes_final(struct smc_conn *conn)
 {
 	guard(spinlock_bh)(&conn->lock);
-	return rcu_access_pointer(conn->link) && smc_cdc_is_final_due(&conn->ctl);
+	return smc_conn_is_carried(conn) && smc_cdc_is_final_due(&conn->ctl);
 }
 
 /**

@@ -10,15 +10,18 @@
 #include <linux/timer.h>
 #include <linux/workqueue.h>
 #include <net/sock.h>
+#include <net/tcp.h>
 
 #include "proto/smc_cdc_wire.h"
 #include "proto/smc_ring.h"
 #include "rdma/smc_buf.h"
 
+struct smc_carrier;
 struct smc_clc_accept;
 struct smc_conn;
 struct smc_link;
 struct smc_link_group;
+struct smc_pair;
 
 /* Events beyond those of smc_cdc_apply(), from the same number space. */
 #define SMC_EV_LINK_LOST	BIT(30)	/* nothing can be sent any more: the group is
@@ -34,11 +37,9 @@ struct smc_link_group;
 /**
  * struct smc_conn_ops - callbacks of connections
  * @event: in any context but hard interrupt; no lock but perhaps lgr->lock is held
- * @done: completion of a short message, see struct smc_wr_flow
  */
 struct smc_conn_ops {
 	void (*event)(struct smc_conn *conn, u32 events);
-	void (*done)(struct ib_cq *cq, struct ib_wc *wc);
 };
 
 /**
@@ -76,7 +77,8 @@ enum smc_attn {
 	SMC_ATTN_NOTICE	= BIT(4),	/* stamps, pages or a clock wait for completions */
 	SMC_ATTN_PEER	= BIT(5),	/* the peer waits for a consumer cursor */
 	SMC_ATTN_HELD	= BIT(6),	/* messages are missing or repeated after failover */
-	SMC_ATTN_MEMORY	= BIT(7),	/* an eye catcher is to be checked, or rings to be synced */
+	SMC_ATTN_MEMORY	= BIT(7),	/* elements have eye catchers, or rings are to be synced */
+	SMC_ATTN_ALL	= BIT(8) - 1,
 };
 
 /* Bits of smc_conn.pending: inputs of the close machine, in its order. */
@@ -84,9 +86,13 @@ enum smc_pending {
 	SMC_PENDING_FAULT,	/* this side must abort: cursors, loss, eye catcher */
 	SMC_PENDING_RESET,	/* the TCP connection was reset */
 	SMC_PENDING_SILENCE,	/* the peer was silent for too long */
+	SMC_PENDING_PAYLOAD,	/* there are bytes on TCP */
 	SMC_PENDING_LINK_LOST,
 	SMC_PENDING_TIMER,
 };
+
+/* Between measurements of the round trip, in jiffies. */
+#define SMC_CONN_RTT_PAUSE	HZ
 
 DECLARE_EWMA(smc_rtt, 3, 8)
 DECLARE_EWMA(smc_rtt_var, 3, 4)
@@ -119,6 +125,9 @@ struct smc_conn_rtt {
  *	  items that are queued, waiters and calls that sleep
  * @sk: the socket, with a reference
  * @ops: callbacks; set once
+ * @carrier: what carries its bytes; const once it has joined, as are the next two
+ * @pair: the memory that carries them, with a reference; NULL for a link
+ * @tx_freed: position up to which the ring that writers fill is free: ctl.tx_fin or ctl.tx_cons
  * @stats: counters of its namespace, or NULL; set when it joins
  * @lgr: the group, with a reference, from smc_conn_join() until the rings are returned
  * @token: our alert token; 0 while it is in no group; written by the handshake, under the socket
@@ -147,7 +156,8 @@ struct smc_conn_rtt {
  * @peer_size: bytes of the peer's element
  * @snd_iova: address of the send ring for devices
  * @snd_lkey: of the send ring on @link
- * @tx_enough: so many unsent bytes do not wait for a message in flight
+ * @tx_enough: so many unsent bytes do not wait for a message in flight; by autocorking_size when
+ *	       it was opened
  * @needs_sync: CPU and device accesses to its rings must be synchronised there
  * @tx_mark: ctl.tx_fin when the close timer was started
  * @rx_stamp: arrival of the last data, if SO_TIMESTAMP or SO_TIMESTAMPING asks for it
@@ -157,7 +167,7 @@ struct smc_conn_rtt {
  * @tx_pages_last: the last one; valid with @tx_pages
  * @tx_jiffies: last time the application gave data; written under the socket lock
  * @ack_jiffies: last completion of our messages; written under @lock
- * @rx_jiffies: last message of the peer; written under @lock
+ * @rx_jiffies: last message of the peer; written under @lock, in memory under the peer's
  * @rtt: the round trip of messages
  * @progress_jiffies: last progress of data to send: the first came, or some completed; written
  *		      under the socket lock, or @lock
@@ -171,6 +181,7 @@ struct smc_conn_rtt {
  * @is_awaited: smc_wr_await() was called for a message that is in flight
  * @phase: what it may do
  * @is_peer_silent: the link was lost because the peer did not answer
+ * @role: enum smc_role, which end of @pair it is
  * @is_purged: unread data was dropped: data that comes later must not be read as if nothing were
  *	       missing, ABRT-04
  */
@@ -180,6 +191,9 @@ struct smc_conn {
 	u32 token;
 	struct sock *sk;
 	const struct smc_conn_ops *ops;
+	const struct smc_carrier *carrier;
+	struct smc_pair *pair;
+	const u64 *tx_freed;
 	struct smc_stats_cpu __percpu *stats;
 	struct smc_link __rcu *link;
 	unsigned long pending;
@@ -215,6 +229,7 @@ struct smc_conn {
 	bool is_purged;
 	bool is_peer_silent;
 	bool is_peer_done;
+	u8 role;
 	u8 peer_index;
 	int rtoken;
 	u32 peer_token;
@@ -238,6 +253,12 @@ struct smc_conn {
 static inline struct smc_link *smc_conn_link(const struct smc_conn *conn)
 {
 	return rcu_dereference_protected(conn->link, lockdep_is_held(&conn->lock));
+}
+
+/* Return true if it is on a link, or in memory: the peer can be reached. */
+static inline bool smc_conn_is_carried(const struct smc_conn *conn)
+{
+	return conn->pair || rcu_access_pointer(conn->link);
 }
 
 /* Return true if there is an element, and its data was not dropped. */
@@ -268,7 +289,8 @@ static inline void smc_conn_unlock(struct smc_conn *conn)
 DEFINE_LOCK_GUARD_1(smc_conn, struct smc_conn, spin_lock_bh(&_T->lock->lock),
 		    smc_conn_unlock(_T->lock))
 
-struct smc_conn *smc_conn_alloc(struct sock *sk, const struct smc_conn_ops *ops);
+struct smc_conn *smc_conn_alloc(struct sock *sk, const struct smc_conn_ops *ops,
+				const struct smc_carrier *carrier);
 int smc_conn_join(struct smc_conn *conn, struct smc_link_group *lgr, struct smc_link *link);
 struct smc_link *smc_conn_announced_link(struct smc_conn *conn);
 int smc_conn_set_peer(struct smc_conn *conn, struct smc_link *link,
@@ -276,13 +298,16 @@ int smc_conn_set_peer(struct smc_conn *conn, struct smc_link *link,
 void smc_conn_lose_rmb(struct smc_link_group *lgr, int rtoken);
 void smc_conn_open(struct smc_conn *conn);
 bool smc_conn_leave(struct smc_conn *conn, bool is_peer_done);
+void smc_conn_detach(struct smc_conn *conn);
 void smc_conn_forget_unread(struct smc_conn *conn);
-void smc_conn_time_send(struct smc_conn *conn, u16 seq);
+void smc_conn_time_begin(struct smc_conn *conn, u16 seq);
 u32 smc_conn_tx_done(struct smc_conn *conn, u16 seq, u32 len, bool ok);
 void smc_conn_hold(struct smc_conn *conn);
 
 u32 smc_conn_readable(struct smc_conn *conn);
 u32 smc_conn_room(const struct smc_conn *conn);
+u32 smc_conn_backlog(const struct smc_conn *conn);
+bool smc_conn_has_room(const struct smc_conn *conn);
 u32 smc_conn_unacked(struct smc_conn *conn);
 u32 smc_conn_unsent(struct smc_conn *conn);
 bool smc_conn_await_drain(struct smc_conn *conn);
@@ -291,6 +316,27 @@ bool smc_conn_owes_final(struct smc_conn *conn);
 void smc_conn_mark_progress(struct smc_conn *conn);
 bool smc_conn_has_progress(struct smc_conn *conn);
 bool smc_conn_check_eyecatcher(struct smc_conn *conn);
+
+/* The limit of unposted bytes, TCP_NOTSENT_LOWAT. */
+static inline u32 smc_conn_lowat(const struct smc_conn *conn)
+{
+	return READ_ONCE(tcp_sk(conn->sk)->notsent_lowat) ?:
+	       READ_ONCE(sock_net(conn->sk)->ipv4.sysctl_tcp_notsent_lowat);
+}
+
+/*
+ * Start measuring the round trip of a posted message: one at a time, and one in a second. Reading
+ * the clock costs, and so does the event of a completion that is awaited (smc_wr_await()). TCP_INFO
+ * needs no more. Expects conn->lock held.
+ */
+static inline void smc_conn_time_send(struct smc_conn *conn, u16 seq)
+{
+	unsigned long past = jiffies - conn->rtt.jiffies;
+
+	lockdep_assert_held(&conn->lock);
+	if (unlikely(!conn->rtt.began_ns && past >= SMC_CONN_RTT_PAUSE))
+		smc_conn_time_begin(conn, seq);
+}
 
 /* The caller has a reference or knows that the connection is in its group. */
 static inline void smc_conn_get(struct smc_conn *conn)

@@ -281,7 +281,6 @@ static bool lgr_key_matches(const struct smc_link_group *lgr, const struct smc_l
 
 	return net_eq(own->net, key->net) && own->role == key->role &&
 	       own->vlan == key->vlan && own->version == key->version &&
-	       own->peer_net == key->peer_net &&
 	       smc_nego_same_peer(own->peer_id, own->peer_gid, key->peer_id, key->peer_gid);
 }
 
@@ -1002,6 +1001,10 @@ void smc_lgr_activate(struct smc_link_group *lgr)
 /*
  * Every wait here is short: users of a link are in one verb, and a task that adds a buffer waits
  * for an answer that the LLC engine bounds.
+ *
+ * The queues are flushed before connections are cut off, so that each has what its peer takes for
+ * delivered: one that lands reports it. After the change of state a joining connection sees the end
+ * of the group.
  */
 static void lgr_terminate_work(struct work_struct *work)
 {
@@ -1012,9 +1015,6 @@ static void lgr_terminate_work(struct work_struct *work)
 	int i;
 
 	mutex_lock(&lgr->lock);
-	/* After the change of state a joining connection sees the end of the group. */
-	xa_for_each(&lgr->conns, pos, conn)
-		smc_conn_abort(conn);
 	for (i = 0; i < SMC_LINKS_MAX; i++) {
 		links[i] = lgr->links[i];
 		/* Report the end to the LLC engine, which may not have decided it. */
@@ -1025,6 +1025,12 @@ static void lgr_terminate_work(struct work_struct *work)
 	}
 	mutex_unlock(&lgr->lock);
 
+	for (i = 0; i < SMC_LINKS_MAX; i++)
+		if (links[i])
+			smc_link_halt(links[i]);
+	scoped_guard(mutex, &lgr->lock)
+		xa_for_each(&lgr->conns, pos, conn)
+			smc_conn_abort(conn);
 	for (i = 0; i < SMC_LINKS_MAX; i++)
 		if (links[i])
 			smc_link_take_down(links[i]);

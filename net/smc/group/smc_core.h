@@ -41,6 +41,7 @@ enum smc_role { SMC_ROLE_CLIENT, SMC_ROLE_SERVER };	/* values as in diag */
  * @is_direct: as ADD LINK announces for a link that is not the first; set before the LLC machine
  *	       knows the link
  * @psn: our initial packet sequence number
+ * @quiet: jiffies without a completion, of the last report of a stall
  * @users: tasks that work on the queues without a lock, under lgr->lock
  * @wait_lock: guards @waiters
  * @waiters: connections (conn->wait_node) that found no free slot, in order; each entry holds a
@@ -67,6 +68,7 @@ struct smc_link {
 	struct smc_ib_peer peer;
 	bool is_direct;
 	u32 psn;
+	unsigned long quiet;
 	unsigned int users;
 	spinlock_t wait_lock;		/* see above */
 	struct list_head waiters;
@@ -95,8 +97,6 @@ static inline void smc_link_free(struct smc_link *link)
  * @role: ours
  * @vlan: VLAN id, 0 for none
  * @version: SMC-R version
- * @peer_net: cookie of the peer's namespace if it is on this host, as this kernel knows; 0 for
- *	      another host
  * @peer_id: peer ID as announced
  * @peer_gid: GID of its RNIC, as in its first message
  * @peer_mac: MAC address of that RNIC
@@ -106,14 +106,13 @@ static inline void smc_link_free(struct smc_link *link)
  *
  * A peer ID is not authenticated. So a server admits a client only to a group that has or had a
  * link to the RNIC named by the client, and lets it wait for a first contact of the same address
- * only. No peer ID leads into a group with a namespace of this host.
+ * only.
  */
 struct smc_lgr_key {
 	struct net *net;
 	enum smc_role role;
 	u16 vlan;
 	u8 version;
-	u64 peer_net;
 	u8 peer_id[8];
 	u8 peer_gid[16];
 	u8 peer_mac[6];

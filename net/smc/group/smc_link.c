@@ -162,15 +162,25 @@ void smc_link_stop(struct smc_link *link)
 }
 
 /*
+ * Stop a link that was taken out of its group. Its users are in one verb: this ends soon. A second
+ * call does nothing.
+ */
+void smc_link_halt(struct smc_link *link)
+{
+	wait_event(link->lgr->work_waitq, !READ_ONCE(link->users));
+	if (!test_bit(SMC_WR_IS_STOPPED, &link->wr.flags))
+		smc_link_stop(link);
+}
+
+/*
  * End the queues of a link that was taken out of its group, and that no connection uses any more.
- * Its users, and a task that maps buffers, are in one verb: this ends soon.
+ * A task that maps buffers is in one verb: this ends soon.
  */
 void smc_link_take_down(struct smc_link *link)
 {
 	struct smc_link_group *lgr = link->lgr;
 
-	wait_event(lgr->work_waitq, !READ_ONCE(link->users));
-	smc_link_stop(link);
+	smc_link_halt(link);
 	scoped_guard(smc_link_map, lgr) {
 		smc_buf_pool_unmap(&lgr->rmbs, &link->wr, link->index);
 		smc_buf_pool_unmap(&lgr->sends, &link->wr, link->index);

@@ -20,6 +20,7 @@ bool smc_link_set_state(struct smc_link *link, enum smc_link_state state);
 /* To end a link: take it out of its group, then end its queues; or both at once. */
 bool smc_link_unpublish(struct smc_link *link);
 void smc_link_stop(struct smc_link *link);
+void smc_link_halt(struct smc_link *link);
 void smc_link_take_down(struct smc_link *link);
 void smc_link_destroy(struct smc_link *link);
 

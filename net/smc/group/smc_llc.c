@@ -450,6 +450,9 @@ static void llc_link_up(struct smc_link_group *lgr, u8 index)
 	pr_info_ratelimited("link group %08x, link %u is up on %s (%s)\n", lgr->id, link->num,
 			    link->wr.dev_name, smc_state_lgr_type_names[lgr->type]);
 	smc_link_set_state(link, SMC_LINK_ACTIVE);
+	/* a landing needs no patience */
+	if (!(READ_ONCE(lgr->ext) & SMC_LLC_EXT_LANDING))
+		smc_wr_be_patient(&link->wr, smc_net_patience_ms(lgr->key.net));
 	/* it takes over connections, LB-01 */
 	lgr->llc.has_new_link = true;
 	smc_failover_queue(lgr);
@@ -540,7 +543,7 @@ static bool llc_perform(struct smc_link_group *lgr, struct smc_llc_action *act,
 		smc_llc_msg_send(lgr, act);
 		return false;
 	case SMC_LLC_ACT_COMMIT_DIALECT:
-		WRITE_ONCE(lgr->ext, act->has_imm ? SMC_LLC_EXT_IMMEDIATE : 0);
+		WRITE_ONCE(lgr->ext, act->ext);
 		smc_lgr_commit_dialect(lgr, act->dialect);
 		return false;
 	case SMC_LLC_ACT_CREATE_LINK:
@@ -734,6 +737,18 @@ static u64 llc_last_rx(struct smc_link *link, u64 now)
 	return now - min_t(u64, now, jiffies_to_msecs(ago));
 }
 
+/* Time of the last message on any other link; 0 if there is none. */
+static u64 llc_other_rx(struct smc_link_group *lgr, unsigned int except, u64 now)
+{
+	u64 last = 0;
+	u8 i;
+
+	for (i = 0; i < SMC_LLC_LINKS; i++)
+		if (i != except && lgr->links[i] && smc_llc_is_in_use(&lgr->llc.flow.link[i]))
+			last = max(last, llc_last_rx(lgr->links[i], now));
+	return last;
+}
+
 static void llc_feed_timer(struct smc_link_group *lgr)
 {
 	struct smc_llc_event ev = { .type = SMC_LLC_EV_TIMER };
@@ -746,6 +761,7 @@ static void llc_feed_timer(struct smc_link_group *lgr)
 		ev.type = SMC_LLC_EV_TIMER;
 		ev.link = i;
 		ev.timer.last_rx = lgr->links[i] ? llc_last_rx(lgr->links[i], now) : now;
+		ev.timer.other_rx = llc_other_rx(lgr, i, now);
 		get_random_bytes(ev.timer.user_data, sizeof(ev.timer.user_data));
 		llc_feed(lgr, &ev);
 	}
@@ -769,7 +785,7 @@ static void llc_feed_overrun(struct smc_link_group *lgr)
 
 /* Request TEST LINK on each of @links, with different random bytes on each. */
 static void llc_feed_tests(struct smc_link_group *lgr, enum smc_llc_event_type type,
-			   unsigned long links)
+			   unsigned long links, bool must_answer)
 {
 	struct smc_llc_event ev = {};
 	unsigned int i;
@@ -777,7 +793,28 @@ static void llc_feed_tests(struct smc_link_group *lgr, enum smc_llc_event_type t
 	for_each_set_bit(i, &links, SMC_LLC_LINKS) {
 		ev.type = type;
 		ev.link = i;
+		ev.ok = must_answer;
 		get_random_bytes(ev.timer.user_data, sizeof(ev.timer.user_data));
+		llc_feed(lgr, &ev);
+	}
+}
+
+static void llc_feed_stalls(struct smc_link_group *lgr, unsigned long links)
+{
+	struct smc_llc_event ev = {};
+	u64 now = llc_now();
+	unsigned int i, ago;
+
+	for_each_set_bit(i, &links, SMC_LLC_LINKS) {
+		if (!lgr->links[i])
+			continue;
+		ago = jiffies_to_msecs(READ_ONCE(lgr->links[i]->quiet));
+		ev.type = SMC_LLC_EV_LINK_STALLED;
+		ev.link = i;
+		ev.stall.since = now - min_t(u64, now, ago);
+		ev.stall.other_rx = llc_other_rx(lgr, i, now);
+		ev.stall.is_down = !smc_ib_end_is_active(&lgr->links[i]->wr.end);
+		get_random_bytes(ev.stall.user_data, sizeof(ev.stall.user_data));
 		llc_feed(lgr, &ev);
 	}
 }
@@ -786,13 +823,19 @@ static void llc_feed_tests(struct smc_link_group *lgr, enum smc_llc_event_type t
 static void llc_feed_probes(struct smc_link_group *lgr)
 {
 	struct smc_llc *llc = &lgr->llc;
-	unsigned long links;
+	unsigned long stalled, links, claims;
 
 	scoped_guard(spinlock_irqsave, &llc->queue_lock) {
+		stalled = llc->stalled;
 		links = llc->to_probe;
+		claims = llc->to_prove;
+		llc->stalled = 0;
 		llc->to_probe = 0;
+		llc->to_prove = 0;
 	}
-	llc_feed_tests(lgr, SMC_LLC_EV_REQ_TEST_LINK, links);
+	llc_feed_stalls(lgr, stalled);
+	llc_feed_tests(lgr, SMC_LLC_EV_REQ_TEST_LINK, links & ~claims, false);
+	llc_feed_tests(lgr, SMC_LLC_EV_REQ_TEST_LINK, claims, true);
 }
 
 /* Connections move to a new link once the peer has acknowledged what they sent. */
@@ -808,7 +851,7 @@ static void llc_spread(struct smc_link_group *lgr)
 	for (i = 0; i < SMC_LLC_LINKS; i++)
 		if (smc_llc_is_in_use(&llc->flow.link[i]))
 			links |= BIT(i);
-	llc_feed_tests(lgr, SMC_LLC_EV_REQ_ROUND_TRIP, smc_failover_spread(lgr, links));
+	llc_feed_tests(lgr, SMC_LLC_EV_REQ_ROUND_TRIP, smc_failover_spread(lgr, links), false);
 }
 
 static void llc_feed_idle(struct smc_link_group *lgr)
@@ -1002,7 +1045,8 @@ void smc_llc_init(struct smc_link_group *lgr)
 		.is_server = lgr->key.role == SMC_ROLE_SERVER,
 		.wants_deployed = lgr->params.has_dialect || !READ_ONCE(set->dialect),
 		.dialect_is_fixed = lgr->params.has_dialect,
-		.offers_imm = READ_ONCE(set->immediate_data),
+		.offers = (READ_ONCE(set->immediate_data) ? SMC_LLC_EXT_IMMEDIATE : 0) |
+			  (READ_ONCE(set->landing) ? SMC_LLC_EXT_LANDING : 0),
 		.max_links_is_fixed = lgr->params.max_links_is_fixed,
 		.max_links = llc_max_links(lgr),
 		.has_long_add_link = smc_llc_form_has_long(lgr->params.llc_form),
@@ -1011,6 +1055,7 @@ void smc_llc_init(struct smc_link_group *lgr)
 		.test_link_idle_ms = min_t(u64, (u64)READ_ONCE(set->testlink_time) * MSEC_PER_SEC,
 					   U32_MAX),
 		.test_link_tries = LLC_TEST_LINK_TRIES,
+		.is_patient = READ_ONCE(set->rdma_retries) >= SMC_IB_MAX_RETRIES,
 		.timers = set->llc,
 	};
 
@@ -1201,14 +1246,14 @@ void smc_llc_arm_idle(struct smc_link_group *lgr)
 }
 
 /* A mask, not events: unauthenticated packets or many keepalive timers must not fill the ring. */
-static void llc_probe(struct smc_link_group *lgr, unsigned long links)
+static void llc_mark(struct smc_link_group *lgr, unsigned long *mask, unsigned long links)
 {
 	struct smc_llc *llc = &lgr->llc;
 
 	guard(spinlock_irqsave)(&llc->queue_lock);
 	if (llc->is_closed)
 		return;
-	llc->to_probe |= links;
+	*mask |= links;
 	smc_llc_queue_work(lgr);
 }
 
@@ -1216,14 +1261,15 @@ static void llc_probe(struct smc_link_group *lgr, unsigned long links)
  * smc_llc_probe_link() - probe a link now
  * @link: the link; the caller holds a reference on its group
  *
- * For keepalive: a missing or wrong answer takes the link down. Does nothing while a
- * probe is in flight. RFC 7609 4.5.3; KA-03 to KA-06.
+ * For keepalive: a wrong answer takes the link down, and a missing one, unless no other link
+ * answers either and the group can wait. Does nothing while a probe is in flight. RFC 7609
+ * 4.5.3; KA-03 to KA-06.
  *
  * Context: Any context. Takes lgr->llc.queue_lock.
  */
 void smc_llc_probe_link(struct smc_link *link)
 {
-	llc_probe(link->lgr, BIT(link->index));
+	llc_mark(link->lgr, &link->lgr->llc.to_probe, BIT(link->index));
 }
 
 /**
@@ -1237,7 +1283,7 @@ void smc_llc_probe_link(struct smc_link *link)
  */
 void smc_llc_probe_group(struct smc_link_group *lgr)
 {
-	llc_probe(lgr, BIT(SMC_LLC_LINKS) - 1);
+	llc_mark(lgr, &lgr->llc.to_prove, BIT(SMC_LLC_LINKS) - 1);
 }
 
 /**
@@ -1252,4 +1298,21 @@ void smc_llc_broken(struct smc_wr *wr, enum smc_wr_fault fault)
 	struct smc_link *link = smc_link_of(wr);
 
 	smc_llc_report(link->lgr, SMC_LLC_EV_LINK_BROKEN, link->index, false, fault);
+}
+
+/**
+ * smc_llc_stalled() - report that nothing completes on a link, or that its port is down
+ * @wr: its queues
+ * @quiet: for how long, in jiffies
+ *
+ * The machine decides whether the peer answers elsewhere, so that the connections move.
+ *
+ * Context: Process context. Takes lgr->llc.queue_lock.
+ */
+void smc_llc_stalled(struct smc_wr *wr, unsigned long quiet)
+{
+	struct smc_link *link = smc_link_of(wr);
+
+	WRITE_ONCE(link->quiet, quiet);
+	llc_mark(link->lgr, &link->lgr->llc.stalled, BIT(link->index));
 }

@@ -30,5 +30,6 @@ void smc_llc_probe_link(struct smc_link *link);
 void smc_llc_probe_group(struct smc_link_group *lgr);
 
 void smc_llc_broken(struct smc_wr *wr, enum smc_wr_fault fault);
+void smc_llc_stalled(struct smc_wr *wr, unsigned long quiet);
 
 #endif /* _SMC_LLC_H */

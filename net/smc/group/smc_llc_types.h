@@ -142,12 +142,15 @@ struct smc_llc_task {
  * @has_new_link: connections are to be spread over the links; under lgr->lock
  * @is_ready: the engine takes events; set shortly after the group is listed
  * @queue_lock: spinlock, irq safe; guards @queue, @head, @nr, @nr_rx, @to_probe,
- *		@is_overrun, @is_closed, @requests, @rnics, @nr_scans and @last_scan
+ *		@to_prove, @stalled, @is_overrun, @is_closed, @requests, @rnics, @nr_scans and
+ *		@last_scan
  * @queue: ring of events
  * @head: oldest entry
  * @nr: entries in use
  * @nr_rx: of them received messages
  * @to_probe: links to probe, a mask of indices
+ * @to_prove: those that are lost without a reply, even the last one
+ * @stalled: links on which nothing completes
  * @is_overrun: @queue was full, or the peer exceeded SMC_LLC_RX_QUEUED
  * @is_closed: events and requests are refused
  * @idle_at: when a group without connections ends, in ms; 0 for never; accessed
@@ -190,6 +193,8 @@ struct smc_llc {
 	unsigned int nr;
 	unsigned int nr_rx;
 	unsigned long to_probe;
+	unsigned long to_prove;
+	unsigned long stalled;
 	bool is_overrun;
 	bool is_closed;
 	u64 idle_at;

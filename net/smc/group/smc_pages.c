@@ -42,9 +42,22 @@ static struct pages_range *pages_range(const struct sk_buff *skb)
 	return (struct pages_range *)skb->cb;
 }
 
-static u64 pages_end(const struct sk_buff *skb)
+/* Position of the first byte of a range */
+u64 smc_pages_begin(const struct sk_buff *skb)
+{
+	return pages_range(skb)->from;
+}
+
+/* Position behind a range */
+u64 smc_pages_end(const struct sk_buff *skb)
 {
 	return pages_range(skb)->from + skb->len;
+}
+
+/* Give a range of smc_pages_take() its place in the stream. */
+void smc_pages_place(struct sk_buff *skb, u64 pos)
+{
+	*pages_range(skb) = (struct pages_range){ .from = pos };
 }
 
 /* Consumes the reference on the page. Pages of a compound page make up one fragment. */
@@ -123,7 +136,7 @@ struct sk_buff *smc_pages_take(struct iov_iter *iter, u32 len, struct ubuf_info 
 void smc_pages_add(struct smc_conn *conn, struct sk_buff *skb)
 {
 	lockdep_assert_held(&conn->lock);
-	*pages_range(skb) = (struct pages_range){ .from = conn->ctl.tx_prep };
+	smc_pages_place(skb, conn->ctl.tx_prep);
 	if (conn->tx_pages)
 		conn->tx_pages_last->next = skb;
 	else
@@ -159,7 +172,7 @@ void smc_pages_piece(const struct smc_conn *conn, u64 pos, u32 len, struct smc_p
 	lockdep_assert_held(&conn->lock);
 	*piece = (struct smc_piece){ .len = len };
 	for (skb = conn->tx_pages; skb; skb = skb->next)
-		if (pages_end(skb) > pos && !pages_range(skb)->is_in_ring)
+		if (smc_pages_end(skb) > pos && !pages_range(skb)->is_in_ring)
 			break;
 	if (!skb)
 		return;
@@ -217,7 +230,7 @@ static struct sk_buff *pages_take_done(struct smc_conn *conn)
 	guard(smc_conn)(conn);
 	skb = conn->tx_pages;
 	is_over = !rcu_access_pointer(conn->link) && !conn->tx_inflight;
-	if (!skb || (!is_over && pages_end(skb) > conn->ctl.tx_fin))
+	if (!skb || (!is_over && smc_pages_end(skb) > conn->ctl.tx_fin))
 		return NULL;
 	WRITE_ONCE(conn->tx_pages, skb->next);
 	skb_mark_not_on_list(skb);

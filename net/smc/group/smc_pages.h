@@ -16,6 +16,9 @@ struct smc_piece {
 };
 
 struct sk_buff *smc_pages_take(struct iov_iter *iter, u32 len, struct ubuf_info *uarg, gfp_t gfp);
+void smc_pages_place(struct sk_buff *skb, u64 pos);
+u64 smc_pages_begin(const struct sk_buff *skb);
+u64 smc_pages_end(const struct sk_buff *skb);
 void smc_pages_add(struct smc_conn *conn, struct sk_buff *skb);
 void smc_pages_piece(const struct smc_conn *conn, u64 pos, u32 len, struct smc_piece *piece);
 void smc_pages_to_ring(struct smc_conn *conn);

@@ -24,24 +24,6 @@ bool smc_cdc_may_use_imm(const struct smc_cdc_ctl *ctl, u32 len)
 }
 
 /**
- * smc_cdc_build_imm() - build the next immediate data and commit it
- * @ctl: the control block
- * @len: as for smc_cdc_may_use_imm(), which was true
- *
- * Takes a sequence number. RFC 7609 A.4 (BLK-05, CDC-03, CDC-07).
- *
- * Context: As smc_cdc_may_use_imm().
- * Return: the 32 bits in host order.
- */
-u32 smc_cdc_build_imm(struct smc_cdc_ctl *ctl, u32 len)
-{
-	ctl->tx_sent += len;
-	ctl->tx_seq++;
-	ctl->tx_prod_flags = smc_cdc_window(ctl) ? 0 : SMC_CDC_BLOCKED;
-	return (u32)ctl->tx_imm_name << 16 | (u16)len;
-}
-
-/**
  * smc_cdc_apply_imm() - apply received immediate data
  * @ctl: the control block of the connection that it names
  * @link_num: number of the link it came on

@@ -49,8 +49,20 @@ static inline bool smc_cdc_imm_says_all(const struct smc_cdc_ctl *ctl, u32 len)
 			 !smc_cdc_is_update_awaited(ctl));
 }
 
+/*
+ * Build the next immediate data, in host order, for @len bytes for which smc_cdc_may_use_imm() was
+ * true under the same hold of the lock, and commit it. Takes a sequence number. RFC 7609 A.4
+ * (BLK-05, CDC-03, CDC-07).
+ */
+static inline u32 smc_cdc_build_imm(struct smc_cdc_ctl *ctl, u32 len)
+{
+	ctl->tx_sent += len;
+	ctl->tx_seq++;
+	ctl->tx_prod_flags = smc_cdc_window(ctl) ? 0 : SMC_CDC_BLOCKED;
+	return (u32)ctl->tx_imm_name << 16 | (u16)len;
+}
+
 bool smc_cdc_may_use_imm(const struct smc_cdc_ctl *ctl, u32 len);
-u32 smc_cdc_build_imm(struct smc_cdc_ctl *ctl, u32 len);
 u32 smc_cdc_apply_imm(struct smc_cdc_ctl *ctl, u8 link_num, u32 step);
 
 #endif /* _SMC_CDC_IMM_H */

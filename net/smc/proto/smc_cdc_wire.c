@@ -246,7 +246,8 @@ static u32 smc_cdc_take_cons(struct smc_cdc_ctl *ctl, u32 step)
 {
 	if (!step)
 		return 0;
-	ctl->tx_cons += step;
+	/* a writer without the lock sees what the reader did before */
+	smp_store_release(&ctl->tx_cons, ctl->tx_cons + step);
 	smc_edge_move(&ctl->tx_edge, ctl->tx_cons);
 	return SMC_EV_SPACE;
 }
@@ -702,7 +703,8 @@ static bool smc_cdc_is_final(const struct smc_cdc_ctl *ctl)
 
 static bool smc_cdc_is_update_due(const struct smc_cdc_ctl *ctl)
 {
-	u32 window = smc_edge_space(&ctl->rx_edge) - (u32)(ctl->rx_prod - ctl->rx_cons_sent);
+	u32 unread = READ_ONCE(ctl->rx_prod) - ctl->rx_cons_sent;
+	u32 window = smc_edge_space(&ctl->rx_edge) - unread;
 
 	/* A peer that has closed or aborted writes no more. */
 	return !(ctl->rx_conn_flags & SMC_CDC_FINAL) &&

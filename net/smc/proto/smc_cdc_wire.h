@@ -19,6 +19,7 @@
 #define _SMC_CDC_WIRE_H
 
 #include <linux/types.h>
+#include <asm/barrier.h>
 
 #include "proto/smc_cursor.h"
 #include "proto/smc_ring.h"
@@ -157,10 +158,14 @@ struct smc_cdc_ctl {
 	struct smc_cdc_wait	rx_wait[SMC_CDC_WAITS_MAX];
 };
 
-/* Unread bytes in our element, from rx_cons on. RFC 7609 A.4 (CUR-08, CUR-09, BLK-03). */
+/*
+ * Unread bytes in our element, from rx_cons on. RFC 7609 A.4 (CUR-08, CUR-09, BLK-03). A writer on
+ * this host moves rx_prod without our lock: what it wrote before is visible.
+ */
 static inline u32 smc_cdc_readable(const struct smc_cdc_ctl *ctl)
 {
-	return ctl->rx_prod - READ_ONCE(ctl->rx_cons);
+	/* pairs with smp_store_release() of the writer */
+	return smp_load_acquire(&ctl->rx_prod) - READ_ONCE(ctl->rx_cons);
 }
 
 /* Free space in the peer's element. RFC 7609 Section 4.5.1 (WIN-01, CUR-07, CUR-08, CUR-10). */

@@ -179,29 +179,6 @@ void smc_nego_add_prefix(struct smc_nego_subnets *subnets, const u8 addr[16],
 	prefix->len = len;
 }
 
-/**
- * smc_nego_add_host() - name a local address instead of an interface's subnet
- * @subnets: empty except is_ipv6
- * @addr: the connection's address, network order; IPv4 in the last four bytes
- *
- * For connections inside this host, even with link-local addresses. The subnet is ignored.
- *
- * Context: Any context.
- */
-void smc_nego_add_host(struct smc_nego_subnets *subnets, const u8 addr[16])
-{
-	struct smc_clc_prefix *prefix = &subnets->prefix[0];
-
-	if (!subnets->is_ipv6) {
-		subnets->ipv4 = (u32)addr[12] << 24 | addr[13] << 16 | addr[14] << 8 | addr[15];
-		subnets->ipv4_len = SMC_CLC_MASK_BITS_MAX;
-		return;
-	}
-	memcpy(prefix->addr, addr, sizeof(prefix->addr));
-	prefix->len = SMC_CLC_PREFIX_BITS_MAX;
-	subnets->nr_prefixes = 1;
-}
-
 /* Returns false if there is no subnet to name. */
 static bool nego_set_subnets(const struct smc_nego_subnets *subnets,
 			     struct smc_clc_proposal *prop)

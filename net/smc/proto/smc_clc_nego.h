@@ -241,7 +241,6 @@ bool smc_nego_mtu_is_valid(u8 mtu);
 
 void smc_nego_add_prefix(struct smc_nego_subnets *subnets, const u8 addr[16],
 			 u8 len);
-void smc_nego_add_host(struct smc_nego_subnets *subnets, const u8 addr[16]);
 bool smc_nego_suits_v2(bool wants_rfc, int max_links, int max_conns);
 enum smc_decline smc_nego_propose(const struct smc_nego_local *local,
 				  struct smc_clc_msg *msg);

@@ -30,7 +30,7 @@ struct smc_cursor {
  */
 struct smc_edge {
 	u64	lap;	/* position of the first byte of data of the lap */
-	u32	size;	/* of the whole element; 0: there is none */
+	u32	size;	/* of the whole element, a power of two; 0: there is none */
 	u16	base;	/* start of data: 0 or SMC_EYE_CATCHER_LEN */
 	u16	wrap;	/* number of the lap */
 };

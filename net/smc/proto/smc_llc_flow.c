@@ -58,6 +58,7 @@ static const struct {
 	},
 	[SMC_LLC_WHY_RKEY_TIMEOUT] = { "no RKEY reply in time", SMC_LLC_FAULT_TIMEOUT },
 	[SMC_LLC_WHY_TEST_LINK_TIMEOUT] = { "no TEST LINK reply in time", SMC_LLC_FAULT_TIMEOUT },
+	[SMC_LLC_WHY_STALLED] = { "only other links move data", SMC_LLC_FAULT_UNREACHED },
 	[SMC_LLC_WHY_TEST_LINK_DATA] = { "TEST LINK reply has other data", SMC_LLC_FAULT_BAD },
 	[SMC_LLC_WHY_RKEY_MISSING] = {
 		"CONFIRM RKEY without a key for the link", SMC_LLC_FAULT_BAD
@@ -94,7 +95,7 @@ static void commit_dialect(struct smc_llc_run *run)
 	struct smc_llc_action *act = smc_llc_emit(run, SMC_LLC_ACT_COMMIT_DIALECT, 0);
 
 	act->dialect = run->flow->dialect;
-	act->has_imm = run->flow->has_imm;
+	act->ext = run->flow->ext;
 }
 
 /* An unexpected eye catcher: this side would misread what the peer sends. */
@@ -127,7 +128,7 @@ static void negotiate(struct smc_llc_flow *flow, const struct smc_llc_confirm_li
 		set_dialect(flow, SMC_DIALECT_DEPLOYED);
 	else
 		set_dialect(flow, SMC_DIALECT_RFC);
-	flow->has_imm = flow->params.offers_imm && cl->has_imm;
+	flow->ext = flow->params.offers & cl->ext;
 	flow->link[0].peer_uid = cl->link_uid;
 }
 
@@ -165,8 +166,8 @@ static void on_first_prepared(struct smc_llc_run *run, bool ok)
 	}
 	if (flow->params.is_server) {
 		smc_llc_send_confirm_link(run, 0, false, flow->params.wants_deployed,
-					  flow->params.max_links)->has_imm =
-			flow->params.offers_imm;
+					  flow->params.max_links)->ext =
+			flow->params.offers;
 		flow->phase = SMC_LLC_WAIT_CONFIRM_REPLY;
 		flow->config_deadline = smc_llc_after(run, timers->first_reply);
 		return;
@@ -175,7 +176,7 @@ static void on_first_prepared(struct smc_llc_run *run, bool ok)
 	commit_dialect(run);
 	smc_llc_link_move(&flow->link[0], SMC_LLC_LINK_ACTIVE);
 	smc_llc_send_confirm_link(run, 0, true, flow->quirks->no_eye_catcher,
-				  flow->max_links)->has_imm = flow->has_imm;
+				  flow->max_links)->ext = flow->ext;
 	if (flow->max_links == 1) {
 		flow->phase = SMC_LLC_WAIT_CONFIRM_SENT;
 		flow->config_deadline = smc_llc_after(run, timers->first_reply);
@@ -301,10 +302,51 @@ static void on_test_link(struct smc_llc_run *run, u8 link, const struct smc_llc_
 
 static void on_req_test_link(struct smc_llc_run *run, const struct smc_llc_event *ev)
 {
-	const struct smc_llc_link *lnk = &run->flow->link[ev->link];
+	struct smc_llc_link *lnk = &run->flow->link[ev->link];
 
-	if (run->flow->phase == SMC_LLC_UP && smc_llc_is_in_use(lnk) && !lnk->tries)
+	if (run->flow->phase != SMC_LLC_UP || !smc_llc_is_in_use(lnk))
+		return;
+	lnk->must_answer |= ev->ok;
+	if (!lnk->tries)
 		begin_probe(run, ev->link, ev->timer.user_data);
+}
+
+static void probe_others(struct smc_llc_run *run, u8 link, const u8 *user_data)
+{
+	u8 i;
+
+	for (i = 0; i < SMC_LLC_LINKS; i++)
+		if (i != link && smc_llc_is_in_use(&run->flow->link[i]) &&
+		    !run->flow->link[i].tries)
+			begin_probe(run, i, user_data);
+}
+
+/*
+ * Nothing completes on a link. If the peer answers on another one meanwhile, the link is lost, and
+ * its connections move. While it answers nowhere, network or peer are out: TCP would wait, and so
+ * do the connections. After an outage of all links one may answer first, hence the pause. KA-05.
+ */
+static void on_link_stalled(struct smc_llc_run *run, const struct smc_llc_event *ev)
+{
+	struct smc_llc_link *lnk = &run->flow->link[ev->link];
+
+	if (run->flow->phase != SMC_LLC_UP || !smc_llc_is_in_use(lnk) ||
+	    smc_llc_nr_in_use(run->flow) < 2)
+		return;
+	if (ev->stall.is_down) {
+		smc_llc_link_failed(run, ev->link, SMC_LLC_WHY_LINK_BROKEN,
+				    SMC_LLC_DELETE_LOST_PATH);
+		return;
+	}
+	if (ev->stall.other_rx <= ev->stall.since) {
+		probe_others(run, ev->link, ev->stall.user_data);
+		return;
+	}
+	/* an earlier stall has ended */
+	if (lnk->doubted < ev->stall.since)
+		lnk->doubted = run->now;
+	if (run->now - lnk->doubted >= SMC_LLC_DOUBT_MS)
+		smc_llc_link_failed(run, ev->link, SMC_LLC_WHY_STALLED, SMC_LLC_DELETE_LOST_PATH);
 }
 
 /*
@@ -543,27 +585,46 @@ static void config_timeout(struct smc_llc_run *run)
 		forming_timeout(run);
 }
 
+/* True if the peer answers on no other link either, and the connections gain by waiting. */
+static bool may_wait(const struct smc_llc_run *run, const struct smc_llc_event *ev)
+{
+	const struct smc_llc_params *params = &run->flow->params;
+	const struct smc_llc_link *lnk = &run->flow->link[ev->link];
+
+	return params->is_patient && !(run->flow->ext & SMC_LLC_EXT_LANDING) &&
+	       !lnk->must_answer &&
+	       ev->timer.other_rx + lnk->tries * params->timers.test_link <= run->now;
+}
+
 /*
  * A link is silent, or a probe has no reply; KA-03, ERR-41, ERR-42. One missing reply proves
  * nothing (KA-05): the peer's RNIC acknowledges a probe while its host is stopped or has no
  * slot for the reply. So the probe is repeated. RNICs that cannot reach each other detect that
- * sooner.
+ * sooner. If all links are silent, they wait: network or peer may be out for a while.
  */
 static void probe_timeout(struct smc_llc_run *run, const struct smc_llc_event *ev)
 {
 	struct smc_llc_flow *flow = run->flow;
 	struct smc_llc_link *lnk = &flow->link[ev->link];
 	u32 idle = flow->params.test_link_idle_ms;
+	int wait = flow->params.timers.test_link;
 
-	if (lnk->tries && lnk->tries < flow->params.test_link_tries)
+	if (lnk->tries && lnk->tries < flow->params.test_link_tries) {
 		send_probe(run, ev->link);
-	else if (lnk->tries)
+	} else if (lnk->tries && may_wait(run, ev)) {
+		/* the probes arrive when the peer is back; anything from it is an answer, KA-04 */
+		if (ev->timer.last_rx + wait > run->now)
+			smc_llc_arm_probe(run, ev->link);
+		else
+			lnk->deadline = smc_llc_after(run, wait);
+	} else if (lnk->tries) {
 		smc_llc_link_failed(run, ev->link, SMC_LLC_WHY_TEST_LINK_TIMEOUT,
 				    SMC_LLC_DELETE_LOST_PATH);
-	else if (ev->timer.last_rx + idle > run->now)
+	} else if (ev->timer.last_rx + idle > run->now) {
 		lnk->deadline = ev->timer.last_rx + idle;
-	else
+	} else {
 		begin_probe(run, ev->link, ev->timer.user_data);
+	}
 }
 
 static void on_timer(struct smc_llc_run *run, const struct smc_llc_event *ev)
@@ -729,6 +790,9 @@ static void dispatch(struct smc_llc_run *run, const struct smc_llc_event *ev)
 		break;
 	case SMC_LLC_EV_LINK_GOING:
 		smc_llc_delete_rnic_removed(run, ev->link);
+		break;
+	case SMC_LLC_EV_LINK_STALLED:
+		on_link_stalled(run, ev);
 		break;
 	case SMC_LLC_EV_DECLINED:
 		on_declined(run);

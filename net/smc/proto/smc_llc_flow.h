@@ -97,6 +97,7 @@ enum smc_llc_why {
 	SMC_LLC_WHY_RKEY_TIMEOUT,
 	SMC_LLC_WHY_TEST_LINK_TIMEOUT,
 	SMC_LLC_WHY_TEST_LINK_DATA,
+	SMC_LLC_WHY_STALLED,
 	SMC_LLC_WHY_RKEY_MISSING,
 	SMC_LLC_WHY_OUT_OF_SYNC,
 	SMC_LLC_WHY_SEND_FAILED,
@@ -197,7 +198,10 @@ enum smc_llc_event_type {
 	SMC_LLC_EV_DECLINED,		/* Decline arrived on TCP during first contact */
 	SMC_LLC_EV_TCP_ENDED,		/* FIN arrived on TCP during first contact */
 	SMC_LLC_EV_REQ_RKEY,		/* local request: announce or withdraw RMBs; @rkey */
-	SMC_LLC_EV_REQ_TEST_LINK,	/* local request: probe @link now; @timer.user_data */
+	SMC_LLC_EV_LINK_STALLED,	/* nothing completes on @link; @stall */
+	SMC_LLC_EV_REQ_TEST_LINK,	/* local request: probe @link now; @timer.user_data;
+					 * @ok: the link is lost if no reply comes
+					 */
 	SMC_LLC_EV_REQ_ROUND_TRIP,	/* local request: ROUND_TRIP on @link; @timer.user_data */
 	SMC_LLC_EV_REQ_DELETE_LINK,	/* local request: give @link up; @terminate */
 	SMC_LLC_EV_REQ_TERMINATE,	/* local request: end the group; @terminate */
@@ -267,8 +271,15 @@ struct smc_llc_event {
 		};
 		struct {
 			u64 last_rx;	/* time of the last message on the link, KA-02 */
+			u64 other_rx;	/* same of all other links */
 			u8 user_data[SMC_LLC_USER_DATA_LEN];	/* random bytes for a probe */
 		} timer;		/* with TIMER, REQ_TEST_LINK and REQ_ROUND_TRIP */
+		struct {
+			u64 since;	/* time of the last completion */
+			u64 other_rx;	/* time of the last message on any other link */
+			bool is_down;	/* the port has no carrier */
+			u8 user_data[SMC_LLC_USER_DATA_LEN];	/* random bytes for probes */
+		} stall;		/* with LINK_STALLED */
 		struct {
 			u32 reason;	/* enum smc_llc_delete_link_reason */
 			bool is_orderly;	/* requested, no error, DELL-14 */
@@ -285,7 +296,7 @@ enum smc_llc_fail {
 
 enum smc_llc_action_type {
 	SMC_LLC_ACT_SEND,		/* post @msg on @link; report SENT with @cookie */
-	SMC_LLC_ACT_COMMIT_DIALECT,	/* @dialect and @has_imm apply from the next action on */
+	SMC_LLC_ACT_COMMIT_DIALECT,	/* @dialect and @ext apply from the next action on */
 	SMC_LLC_ACT_CREATE_LINK,	/* RNIC @end, RMBs unless @is_bare; report LINK_CREATED */
 	SMC_LLC_ACT_PREPARE_LINK,	/* connect to @end, register; report LINK_PREPARED */
 	SMC_LLC_ACT_LINK_UP,		/* @link may carry data */
@@ -326,7 +337,7 @@ struct smc_llc_action {
 	enum smc_llc_why why;	/* reason, with GROUP_FAILED, LINK_DOWN and TERMINATE */
 	enum smc_llc_fail fail;
 	enum smc_dialect dialect;
-	bool has_imm;		/* COMMIT_DIALECT: immediate data is agreed on */
+	u8 ext;			/* COMMIT_DIALECT: enum smc_llc_ext that is agreed on */
 	/*
 	 * RKEY_DONE: 0; -EAGAIN if the peer refused for now or the links changed (build a new
 	 * request when smc_llc_flow_may_request() allows it); -EREMOTEIO if it refused (wait
@@ -374,7 +385,7 @@ struct smc_llc_params {
 	bool is_server;
 	bool wants_deployed;		/* this side prefers the deployed dialect */
 	bool dialect_is_fixed;		/* version 2: the dialect was committed before START */
-	bool offers_imm;		/* this side offers immediate data */
+	u8 offers;			/* enum smc_llc_ext of this side */
 	bool max_links_is_fixed;	/* version 2.1: CLC agreed on @max_links */
 	bool has_long_add_link;		/* version 2: no ADD LINK CONTINUATION, but REQ ADD LINK */
 	u8 max_links;			/* own limit, 2..8, or the fixed one, 1..8 */
@@ -382,6 +393,7 @@ struct smc_llc_params {
 	u32 link_uid_base;		/* link user ID less link number; low byte 0, LID-05 */
 	u32 test_link_idle_ms;		/* silence on a link before it is probed, 0 never */
 	u8 test_link_tries;		/* unanswered probes before the link is lost; 0 is 1 */
+	bool is_patient;		/* a link that is silent like all others is not lost */
 	struct smc_llc_timers timers;
 };
 
@@ -402,6 +414,8 @@ struct smc_llc_link {
 	u64 deadline;		/* of a probe, of CLEARING or of DELETE LINK, in ms */
 	/* sends of the current probe; 0: none, at @deadline one may be due */
 	u8 tries;
+	bool must_answer;	/* the current probe decides even about the last link */
+	u64 doubted;		/* when another link answered first in this stall, in ms */
 	u8 nr_unanswered;	/* TEST LINK replies with @probe that may still arrive */
 	bool wants_round_trip;		/* ROUND_TRIP is due when @nr_unanswered drops to 0 */
 	u8 probe[SMC_LLC_USER_DATA_LEN];	/* user data of the TEST LINK */
@@ -493,7 +507,7 @@ struct smc_llc_flow {
 	struct smc_llc_params params;	/* const after init */
 	enum smc_llc_phase phase;
 	enum smc_dialect dialect;	/* RFC until first contact has decided */
-	bool has_imm;			/* both sides offer immediate data */
+	u8 ext;				/* enum smc_llc_ext that both sides offer */
 	const struct smc_llc_quirks *quirks;
 	u8 max_links;			/* negotiated, MAXL-08 */
 	/*

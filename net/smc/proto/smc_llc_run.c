@@ -367,6 +367,7 @@ void smc_llc_arm_probe(struct smc_llc_run *run, u8 link)
 	u32 idle = run->flow->params.test_link_idle_ms;
 
 	lnk->tries = 0;
+	lnk->must_answer = false;
 	lnk->deadline = idle ? run->now + idle : SMC_LLC_NO_DEADLINE;
 }
 

@@ -16,6 +16,9 @@
 
 #define SMC_LLC_NO_LINK		((u8)SMC_LLC_LINKS)
 
+/* A quiet link has this time to recover while others answer. */
+#define SMC_LLC_DOUBT_MS	600
+
 /* One call of smc_llc_flow_event(). */
 struct smc_llc_run {
 	struct smc_llc_flow *flow;

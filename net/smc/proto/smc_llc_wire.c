@@ -42,8 +42,8 @@ static bool confirm_link_get(const u8 *buf, enum smc_dialect dialect,
 	cl->max_links = wire->max_links;
 	cl->max_conns = wire->max_conns;
 	cl->no_eye_catcher = wire->hdr.flags & SMC_LLC_NO_EYE_CATCHER;
-	cl->has_imm = be32_to_cpu(wire->ext) == confirm_link_ext(msg) &&
-		      wire->ext_mask & SMC_LLC_EXT_IMMEDIATE;
+	if (be32_to_cpu(wire->ext) == confirm_link_ext(msg))
+		cl->ext = wire->ext_mask & SMC_LLC_EXT_ALL;
 	return true;
 }
 
@@ -62,9 +62,9 @@ static bool confirm_link_put(const struct smc_llc_msg *msg, enum smc_dialect dia
 	wire->max_conns = cl->max_conns;
 	if (cl->no_eye_catcher)
 		wire->hdr.flags |= SMC_LLC_NO_EYE_CATCHER;
-	if (cl->has_imm) {
+	if (cl->ext) {
 		wire->ext = cpu_to_be32(confirm_link_ext(msg));
-		wire->ext_mask = SMC_LLC_EXT_IMMEDIATE;
+		wire->ext_mask = cl->ext;
 	}
 	return true;
 }

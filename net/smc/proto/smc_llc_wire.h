@@ -54,7 +54,7 @@ struct smc_llc_confirm_link {
 	u8 max_links;		/* 0: not supplied, AMB-26 */
 	u8 max_conns;		/* version 2.1; 0 in version 1 */
 	bool no_eye_catcher;	/* the sender supports the deployed dialect */
-	bool has_imm;		/* immediate data: offered, or in a reply agreed on (protocol.md) */
+	u8 ext;			/* enum smc_llc_ext: offered, or in a reply agreed on */
 };
 
 /* W10, A.3.2 */

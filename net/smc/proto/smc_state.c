@@ -15,6 +15,10 @@
  * leaves its group, and TCP sends our FIN (CLOSE-01). In LASTWORD a peer that ended its stream
  * first also sends its FIN first, so that TIME_WAIT is at its side, as on TCP. The timer runs in
  * every state that waits for the peer and not for the application.
+ *
+ * TCP may end below a connection that works, because a firewall has forgotten it. So the end of
+ * TCP alone ends nothing: the peer's A, or the loss of the links, does. If neither comes in time
+ * and the peer has answered on the link, the connection continues, and later ends without TCP.
  */
 #include <linux/array_size.h>
 #include <linux/bits.h>
@@ -33,24 +37,27 @@ enum smc_close_bit {
 	SMC_SEEN_D_RCVD		= 1 << 5,
 	SMC_SEEN_C_RCVD		= 1 << 6,
 	SMC_SEEN_A_RCVD		= 1 << 7,
-	SMC_SEEN_TCP_ENDED	= 1 << 8,	/* the peer reset TCP */
+	SMC_SEEN_TCP_ENDED	= 1 << 8,	/* TCP was reset, or timed out */
 	SMC_SEEN_PATH_LOST	= 1 << 9,	/* no link left: it is over, or complete */
 	SMC_SEEN_PEER_FIRST	= 1 << 10,	/* the peer's stream ended before ours */
+	SMC_SEEN_TCP_LOST	= 1 << 11,	/* the peer is there without TCP */
 	/* ... or that hold for the current event only. */
 	SMC_SEEN_UNREAD		= 1 << 16,
 	SMC_SEEN_UNSENT		= 1 << 17,
 	SMC_SEEN_BUSY		= 1 << 18,	/* unsent or not completed */
 	SMC_SEEN_PROGRESS	= 1 << 19,	/* since the timer started */
-	SMC_SEEN_ABORT_DUE	= 1 << 20,	/* A may be in flight if TCP was reset */
+	SMC_SEEN_ABORT_DUE	= 1 << 20,	/* A may be in flight if TCP has ended */
+	SMC_SEEN_IN_USE		= 1 << 21,	/* the peer has sent a message */
+	SMC_SEEN_ANSWER		= 1 << 22,	/* so it has since TCP has ended, on its link */
 };
 
-/* With any of these a reset of TCP needs no further message from the peer. */
+/* With any of these the end of TCP needs no further message from the peer. */
 #define SMC_SEEN_RST_EXPLAINED \
-	(SMC_SEEN_APP_CLOSED | SMC_SEEN_C_RCVD | SMC_SEEN_PATH_LOST)
+	(SMC_SEEN_APP_CLOSED | SMC_SEEN_C_RCVD | SMC_SEEN_PATH_LOST | SMC_SEEN_TCP_LOST)
 
 #define SMC_SEEN_MOMENTARY \
 	(SMC_SEEN_UNREAD | SMC_SEEN_UNSENT | SMC_SEEN_BUSY | SMC_SEEN_PROGRESS | \
-	 SMC_SEEN_ABORT_DUE)
+	 SMC_SEEN_ABORT_DUE | SMC_SEEN_IN_USE | SMC_SEEN_ANSWER)
 
 /* Values of smc_close_rule.next other than states. */
 enum smc_rule_next {
@@ -153,9 +160,6 @@ static const struct smc_close_rule smc_close_rules[] = {
 	{ ST(LASTWORD), EV(FAULT) | EV(APP_ABORT), 0, 0,
 	  SMC_STATE_PROCESSABORT, DO(TCP_RST) },
 
-	/* After a reset of TCP the peer's queue pair may be gone: silence is expected. */
-	{ ST_OPEN, EV(SILENCE), SEEN(TCP_ENDED), 0,
-	  SMC_RULE_STAY, 0 },
 	/* This side aborts (1A), or the peer does (2A): answer with A unless our C was sent. */
 	{ ST_OPEN, EV_ABORT | EV(RX_ABORT), 0, 0,
 	  SMC_RULE_ABORT, 0 },
@@ -168,12 +172,20 @@ static const struct smc_close_rule smc_close_rules[] = {
 	  SMC_RULE_STAY, DO(START_TIMER) },
 	/*
 	 * Before D the peer's last data and its A may be in flight. A RST often overtakes both;
-	 * on a plain TCP connection it cannot overtake data.
+	 * on a plain TCP connection it cannot overtake data. Or a firewall has forgotten TCP.
 	 */
-	{ ST_RECEIVING, EV(RX_RST), SEEN(ABORT_DUE), SEEN(APP_CLOSED),
+	{ ST_RECEIVING | ST_COMPLETE, EV(RX_RST), SEEN(ABORT_DUE),
+	  SEEN(APP_CLOSED) | SEEN(C_RCVD),
 	  SMC_RULE_STAY, DO(START_TIMER) },
+	/* A peer that never sent anything may have refused the connection (ERR-07). */
+	{ ST_RECEIVING | ST_COMPLETE, EV(TIMER),
+	  SEEN(TCP_ENDED) | SEEN(ABORT_DUE) | SEEN(IN_USE) | SEEN(ANSWER), SMC_SEEN_RST_EXPLAINED,
+	  SMC_RULE_STAY, DO(GO_WITHOUT_TCP) },
 	{ ST_RECEIVING | ST_COMPLETE, EV(TIMER), SEEN(TCP_ENDED), SMC_SEEN_RST_EXPLAINED,
 	  SMC_RULE_ABORT, 0 },
+	/* The timer of the close runs. */
+	{ ST_OPEN, EV(RX_RST), SEEN(APP_CLOSED) | SEEN(ABORT_DUE) | SEEN(IN_USE), 0,
+	  SMC_RULE_STAY, 0 },
 	/*
 	 * A deployed peer closes TCP in close(), perhaps before our application has read
 	 * everything (protocol.md), so its TCP may send RST later. After C nothing is left to
@@ -288,10 +300,14 @@ static u32 smc_state_remember(const struct smc_close_ctl *ctl,
 		seen |= SEEN(PROGRESS);
 	if (facts->is_abort_due)
 		seen |= SEEN(ABORT_DUE);
+	if (facts->is_in_use)
+		seen |= SEEN(IN_USE);
+	if (facts->has_answer)
+		seen |= SEEN(ANSWER);
 	return seen;
 }
 
-/* TCP was reset, and a message that explains it is still due from the peer. */
+/* TCP has ended, and whether the peer has ended it is still unknown. */
 static bool smc_state_awaits_flags(u32 state, u32 seen)
 {
 	return BIT(state) & (ST_RECEIVING | ST_COMPLETE) && seen & SEEN(TCP_ENDED) &&
@@ -329,6 +345,8 @@ static u32 smc_state_note_actions(u32 seen, u32 actions)
 		seen = (seen & ~SEEN(D_PENDING)) | SEEN(D_SENT);
 	if (actions & DO(SEND_C))
 		seen = (seen & ~SEEN(C_PENDING)) | SEEN(C_SENT);
+	if (actions & DO(GO_WITHOUT_TCP))
+		seen |= SEEN(TCP_LOST);
 	if (actions & DO(PURGE) || seen & SEEN(PATH_LOST))
 		seen &= ~(SEEN(D_PENDING) | SEEN(C_PENDING));
 	return seen;
@@ -349,17 +367,17 @@ void smc_state_close_init(struct smc_close_ctl *ctl)
 }
 
 /**
- * smc_state_awaits_abort() - check whether the peer's A is due behind data in flight
+ * smc_state_awaits_abort() - check whether the peer's A may follow the end of TCP
  * @ctl: state of the close machine
  *
  * RFC 7609 4.8.2 (ABRT-02, ABRT-10).
  *
  * Context: as for smc_state_close().
- * Return: true if TCP was reset and the peer has sent neither D, C nor A.
+ * Return: true if TCP has ended and the peer has sent neither C nor A.
  */
 bool smc_state_awaits_abort(const struct smc_close_ctl *ctl)
 {
-	return BIT(ctl->state) & ST_RECEIVING && smc_state_awaits_flags(ctl->state, ctl->seen);
+	return smc_state_awaits_flags(ctl->state, ctl->seen);
 }
 
 /**
@@ -379,7 +397,6 @@ struct smc_close_step smc_state_close(struct smc_close_ctl *ctl,
 				      const struct smc_close_facts *facts)
 {
 	bool was_awaiting = smc_state_awaits_flags(ctl->state, ctl->seen);
-	bool was_awaiting_abort = smc_state_awaits_abort(ctl);
 	struct smc_close_step step = { .next = ctl->state, .cause = event };
 	const struct smc_close_rule *rule;
 	u32 seen;
@@ -401,9 +418,8 @@ struct smc_close_step smc_state_close(struct smc_close_ctl *ctl,
 		step.actions &= ~DO(SEND_A);
 	if (seen & SEEN(TCP_ENDED))
 		step.actions &= ~(DO(TCP_RST) | DO(TCP_FIN));
-	/* the message did not arrive, or cannot: the reset is the reason */
-	if ((was_awaiting && event == SMC_CLOSE_TIMER) ||
-	    (was_awaiting_abort && event == SMC_CLOSE_LINK_LOST))
+	/* the message did not arrive, or cannot: the end of TCP is the reason */
+	if (was_awaiting && BIT(event) & (EV(TIMER) | EV(LINK_LOST) | EV(SILENCE)))
 		step.cause = SMC_CLOSE_RX_RST;
 	if (step.actions & DO(REPORT_ERR))
 		step.sk_err = smc_close_errs[step.cause] ?: ECONNRESET;

@@ -39,7 +39,7 @@ enum smc_close_event {
 	SMC_CLOSE_RX_DONE,	/* D */
 	SMC_CLOSE_RX_CLOSED,	/* C */
 	SMC_CLOSE_RX_ABORT,	/* A */
-	SMC_CLOSE_RX_RST,	/* the peer reset the TCP connection */
+	SMC_CLOSE_RX_RST,	/* the TCP connection was reset, or timed out */
 	SMC_CLOSE_APP_ABORT,	/* linger 0, connect() to AF_UNSPEC, never accepted */
 	SMC_CLOSE_FAULT,	/* overrun, bad cursor, loss, payload on TCP */
 	SMC_CLOSE_SILENCE,	/* keepalive or TCP_USER_TIMEOUT expired */
@@ -51,7 +51,7 @@ enum smc_close_event {
 
 /*
  * Actions, carried out in the order of the bits. START_TIMER restarts a running timer. Each
- * connection has exactly one TCP_RST or TCP_FIN, unless the peer reset TCP itself.
+ * connection has exactly one TCP_RST or TCP_FIN, unless TCP has ended before.
  */
 enum smc_close_action {
 	SMC_CLOSE_DO_PURGE		= 1 << 0,  /* drop unsent data, unread data where due */
@@ -67,6 +67,7 @@ enum smc_close_action {
 	SMC_CLOSE_DO_WAKE_READERS	= 1 << 10,
 	SMC_CLOSE_DO_WAKE_WRITERS	= 1 << 11,
 	SMC_CLOSE_DO_FREE_RMBE		= 1 << 12,  /* and leave the group */
+	SMC_CLOSE_DO_GO_WITHOUT_TCP	= 1 << 13,  /* only TCP has ended: forget its error */
 };
 
 /* State of the data path when an event happens. */
@@ -76,7 +77,9 @@ struct smc_close_facts {
 	bool	has_inflight;	/* RDMA WRITEs that have not completed */
 	bool	has_progress;	/* WRITEs completed since START_TIMER */
 	bool	has_links;	/* the group is up, even if this side cannot use its links */
-	bool	is_abort_due;	/* if TCP was reset: A may be in flight */
+	bool	is_abort_due;	/* if TCP has ended: A may be in flight */
+	bool	is_in_use;	/* the peer has sent a message of this connection */
+	bool	has_answer;	/* since TCP has ended a message has come on its link */
 };
 
 /* State of the close machine of a connection. */

@@ -352,6 +352,8 @@ SMC_WIRE_SIZE(smc_llc_hdr_wire, 4);
 
 enum smc_llc_ext {
 	SMC_LLC_EXT_IMMEDIATE		= 0x01,	/* immediate data in place of a CDC */
+	SMC_LLC_EXT_LANDING		= 0x02,	/* connections without a link go on in TCP */
+	SMC_LLC_EXT_ALL			= 0x03,
 };
 
 /* W9 CONFIRM LINK, A.3.1 */

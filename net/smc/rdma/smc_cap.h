@@ -29,7 +29,8 @@ struct ib_qp_init_attr;
 	X(IOVA, "its driver does not support chosen addresses of registered memory") \
 	X(SGE, "a work request has too few scatter/gather elements") \
 	X(DEPTH, "its queues have too few work requests") \
-	X(PAGES, "a memory region has too few pages")
+	X(PAGES, "a memory region has too few pages") \
+	X(OPERATOR, "an operator has stopped it")
 
 enum smc_cap_lack {
 #define SMC_CAP_LACK_ID(id, ...) SMC_CAP_LACKS_##id,

@@ -5,9 +5,8 @@
  * Operation:
  *   The RDMA core reports each device. Those that can carry links enter a list, the others another
  *   one, which is only shown. A handshake calls smc_ib_find() for the port and GID that serve the
- *   network device of its route, or smc_ib_find_any() if the route does not leave the host. A port
- *   serves the devices above its own, and those with the same PNETID. A link then brings up its
- *   queue pair with the smc_ib_qp functions.
+ *   network device of its route. A port serves the devices above its own, and those with the same
+ *   PNETID. A link then brings up its queue pair with the smc_ib_qp functions.
  *
  * Ownership:
  *   A struct smc_ib_dev exists from add to remove. The list and each struct smc_ib_end hold a
@@ -37,7 +36,6 @@
 
 #define SMC_IB_NO_VLAN		0xffff	/* from rdma_read_gid_l2_fields() */
 #define SMC_IB_MAX_GIDS		256	/* of a port, the rest is not looked at */
-#define SMC_IB_MAX_RETRIES	6	/* 7 means no limit on soft-RoCE */
 #define SMC_IB_RNR_RETRIES	7	/* no limit: a slow receiver is no fault */
 #define SMC_IB_RNR_TIMER	5	/* 0.06 ms */
 #define SMC_IB_HOP_LIMIT	1	/* stays in the subnet */
@@ -47,6 +45,11 @@ static DECLARE_RWSEM(smc_ib_devices_lock);
 static LIST_HEAD(smc_ib_devices);
 static LIST_HEAD(smc_ib_unfit_devices);
 static u64 smc_ib_last_serial;	/* under that lock */
+
+static bool smc_ib_is_usable(const struct smc_ib_dev *dev)
+{
+	return !READ_ONCE(dev->is_dead) && !READ_ONCE(dev->is_leaving);
+}
 
 static void smc_ib_put(struct smc_ib_dev *dev)
 {
@@ -270,7 +273,7 @@ static int smc_ib_try_port(struct smc_ib_dev *dev, u8 port,
 /* True if the device works and RDMA shares it with @net. */
 static bool smc_ib_may_use(const struct smc_ib_dev *dev, const struct net *net)
 {
-	return !READ_ONCE(dev->is_dead) && rdma_dev_access_netns(dev->ibdev, net);
+	return smc_ib_is_usable(dev) && rdma_dev_access_netns(dev->ibdev, net);
 }
 
 /* Prefer an earlier error to -ENODEV: it is more specific. */
@@ -464,56 +467,6 @@ int smc_ib_find_routed(struct net *net, struct net_device *ndev, const u8 own[16
 
 	memcpy(crit.gid.gid, own, sizeof(crit.gid.gid));
 	return smc_ib_find_for(net, ndev, &crit, end);
-}
-
-static int smc_ib_try_own(struct smc_ib_dev *dev, u8 port, enum smc_gid_roce roce,
-			  struct smc_ib_end *end)
-{
-	struct smc_ib_criteria crit = { .gid.roce = roce, .gid.kinds = SMC_GID_ANY };
-	struct net_device *ndev;
-	int rc = -ENODEV;
-
-	ndev = smc_netdev_of_port(dev->ibdev, port);
-	if (!ndev)
-		return rc;
-	crit.ndev = ndev;
-	crit.own = ndev;
-	rc = smc_ib_try_port(dev, port, &crit, end);
-	dev_put(ndev);
-	return rc;
-}
-
-/**
- * smc_ib_find_any() - find an RDMA port whose own loopback serves this host
- * @net: the caller's namespace
- * @roce: versions of RoCE that may be used
- * @end: as with smc_ib_find()
- *
- * Takes the first active port, in order of arrival of the devices, that has a GID without VLAN on
- * its own network device, in whichever namespace that device is. The client chooses the port and
- * the server uses the same one: an RNIC reaches itself by its own MAC address, but no switch
- * returns a frame to its source port.
- *
- * Context: Process context, may sleep.
- * Return: 0, or -ENODEV if there is none.
- */
-int smc_ib_find_any(struct net *net, enum smc_gid_roce roce, struct smc_ib_end *end)
-{
-	struct smc_ib_dev *dev;
-	u8 port;
-
-	memset(end, 0, sizeof(*end));
-	guard(rwsem_read)(&smc_ib_devices_lock);
-	list_for_each_entry(dev, &smc_ib_devices, list) {
-		for (port = 1; port <= dev->nr_ports && smc_ib_may_use(dev, net); port++) {
-			if (smc_ib_try_own(dev, port, roce, end))
-				continue;
-			refcount_inc(&dev->refs);
-			end->dev = dev;
-			return 0;
-		}
-	}
-	return -ENODEV;
 }
 
 static bool smc_ib_attr_is_of(const struct ib_gid_attr *attr, const struct smc_ib_end *end)
@@ -785,26 +738,26 @@ bool smc_ib_end_serves(const struct smc_ib_end *end, const struct net *net)
  * @end: holds its reference
  *
  * Context: Any context.
- * Return: true if the device reported a fatal error or is being removed.
+ * Return: true if the device reported a fatal error, or is being removed or stopped.
  */
 bool smc_ib_end_is_dead(const struct smc_ib_end *end)
 {
-	return READ_ONCE(end->dev->is_dead);
+	return !smc_ib_is_usable(end->dev);
 }
 
 /**
- * smc_ib_end_is_removed() - check whether the device of a local end is being removed
+ * smc_ib_end_is_leaving() - check whether the device of a local end is being removed or stopped
  * @end: holds its reference
  *
  * The device works until its last reference is dropped, unless it was pulled out.
  * So the peer can still be notified. RFC 7609 3.5.4 (LGT-04).
  *
  * Context: Any context.
- * Return: true if its driver or the operator removes it.
+ * Return: true if its driver or an operator removes it, or smc_ib_stop() has stopped it.
  */
-bool smc_ib_end_is_removed(const struct smc_ib_end *end)
+bool smc_ib_end_is_leaving(const struct smc_ib_end *end)
 {
-	return READ_ONCE(end->dev->is_removed);
+	return READ_ONCE(end->dev->is_leaving);
 }
 
 /* True if an IPv6 address of @ndev has @addr, which is not link-local, in its prefix. */
@@ -1044,7 +997,8 @@ static void smc_ib_view(struct smc_ib_dev *dev, const struct net *net, struct sm
 /**
  * smc_ib_next_view() - walk the devices of a namespace
  * @net: the namespace
- * @is_unfit: those that cannot carry links, whose ports have no state; not the others
+ * @is_unfit: those that cannot carry links, whose ports have no state, and stopped ones; not the
+ *	      others
  * @after: serial of the last one, 0 at first
  * @view: filled
  *
@@ -1108,6 +1062,80 @@ int smc_ib_local_mac(u8 mac[ETH_ALEN])
 	return -ENODEV;
 }
 
+static void smc_ib_enlist(struct smc_ib_dev *dev)
+{
+	lockdep_assert_held_write(&smc_ib_devices_lock);
+	dev->serial = ++smc_ib_last_serial;
+	list_add_tail_rcu(&dev->list, dev->lack ? &smc_ib_unfit_devices : &smc_ib_devices);
+}
+
+/* Moves the device of that name to the other list. Returns NULL if @net has none that may. */
+static struct smc_ib_dev *smc_ib_move(struct net *net, const char *name, enum smc_cap_lack from,
+				      enum smc_cap_lack to)
+{
+	struct list_head *list = from ? &smc_ib_unfit_devices : &smc_ib_devices;
+	struct smc_ib_dev *dev;
+
+	lockdep_assert_held_write(&smc_ib_devices_lock);
+	list_for_each_entry(dev, list, list) {
+		if (dev->lack != from || strcmp(dev_name(&dev->ibdev->dev), name) ||
+		    !rdma_dev_access_netns(dev->ibdev, net))
+			continue;
+		list_del_rcu(&dev->list);
+		/* a walk by smc_ib_next_dev() would go on in the other list */
+		synchronize_rcu();
+		dev->lack = to;
+		smc_ib_enlist(dev);
+		return dev;
+	}
+	return NULL;
+}
+
+/**
+ * smc_ib_stop() - take a device out of use
+ * @net: a namespace that may use it
+ * @name: its name
+ *
+ * Its links are given up in order, as when it is removed, and no new ones use it. It can be
+ * removed at any time; a new one of the same name is in use.
+ *
+ * Context: Process context, may sleep.
+ * Return: 0, or -ENOENT if there is none of that name in use.
+ */
+int smc_ib_stop(struct net *net, const char *name)
+{
+	struct smc_ib_dev *dev;
+
+	guard(rwsem_write)(&smc_ib_devices_lock);
+	dev = smc_ib_move(net, name, SMC_CAP_LACKS_NOTHING, SMC_CAP_LACKS_OPERATOR);
+	if (!dev)
+		return -ENOENT;
+	smc_ib_leave(dev);
+	return 0;
+}
+
+/**
+ * smc_ib_start() - undo smc_ib_stop()
+ * @net: a namespace that may use the device
+ * @name: its name
+ *
+ * Context: Process context, may sleep.
+ * Return: 0, or -ENOENT if there is none of that name that was stopped.
+ */
+int smc_ib_start(struct net *net, const char *name)
+{
+	struct smc_ib_dev *dev;
+
+	guard(rwsem_write)(&smc_ib_devices_lock);
+	dev = smc_ib_move(net, name, SMC_CAP_LACKS_OPERATOR, SMC_CAP_LACKS_NOTHING);
+	if (!dev)
+		return -ENOENT;
+	scoped_guard(spinlock_irq, &dev->lock)
+		WRITE_ONCE(dev->is_leaving, false);
+	smc_ib_recheck();
+	return 0;
+}
+
 static struct ib_client smc_ib_client;
 
 static int smc_ib_add(struct ib_device *ibdev)
@@ -1137,14 +1165,13 @@ static int smc_ib_add(struct ib_device *ibdev)
 	ib_register_event_handler(&dev->handler);
 
 	down_write(&smc_ib_devices_lock);
-	dev->serial = ++smc_ib_last_serial;
-	list_add_tail_rcu(&dev->list, dev->lack ? &smc_ib_unfit_devices : &smc_ib_devices);
+	smc_ib_enlist(dev);
 	up_write(&smc_ib_devices_lock);
 	smc_ib_recheck();
 	return 0;
 }
 
-/* Out of the list, it is not found any more. With @is_removed set it gets no new watchers. */
+/* Out of the list, it is not found any more. */
 static void smc_ib_remove(struct ib_device *ibdev, void *client_data)
 {
 	struct smc_ib_dev *dev = client_data;
@@ -1154,13 +1181,7 @@ static void smc_ib_remove(struct ib_device *ibdev, void *client_data)
 	up_write(&smc_ib_devices_lock);
 	ib_unregister_event_handler(&dev->handler);
 
-	spin_lock_irq(&dev->lock);
-	WRITE_ONCE(dev->is_removed, true);
-	spin_unlock_irq(&dev->lock);
-	WRITE_ONCE(dev->is_dead, true);
-	smc_ib_wake_watchers(dev);
-	smc_ib_notify_listener();
-
+	smc_ib_leave(dev);
 	smc_ib_put(dev);
 	wait_for_completion(&dev->released);
 	/* smc_ib_next_dev() */
@@ -1293,8 +1314,7 @@ int smc_ib_qp_rtr(struct ib_qp *qp, const struct smc_ib_end *end,
  * @qp: the queue pair
  * @psn: the first packet sequence number, as announced to the peer
  * @timeout: local ACK timeout, 4.096 us * 2^timeout
- * @retries: transport retries, at most 6: 7 means no limit on soft-RoCE, which
- *	     would never report a cut link
+ * @retries: transport retries, at most SMC_IB_MAX_RETRIES, which means no limit on soft-RoCE
  *
  * Context: Process context, may sleep.
  * Return: 0, or what ib_modify_qp() returns.

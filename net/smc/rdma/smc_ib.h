@@ -19,6 +19,7 @@
 #include "rdma/smc_cap.h"
 
 #define SMC_IB_MAX_PORTS 2
+#define SMC_IB_MAX_RETRIES 7	/* of the transport; no limit on soft-RoCE */
 
 struct smc_ib_end;
 
@@ -66,7 +67,7 @@ static inline void smc_ib_count_shared(struct smc_ib_counts *counts, enum smc_ib
  * @node: in the device's list, under its lock
  * @end: the end that is watched; belongs to the watcher
  * @work: the watcher's; queued when the device fails or is removed, or when one of its
- *	  ports may have failed or changes its GIDs. It checks smc_ib_end_is_removed(),
+ *	  ports may have failed or changes its GIDs. It checks smc_ib_end_is_leaving(),
  *	  smc_ib_end_is_dead() and smc_ib_end_is_up().
  */
 struct smc_ib_watch {
@@ -92,17 +93,17 @@ struct smc_ib_gids {
  * @handler: registered for events of the device
  * @refs: one for the list, one per &struct smc_ib_end
  * @released: completes when the last reference is dropped; removal waits for it
- * @lock: guards @watches, @is_removed, @gids, @links and @past; taken with interrupts off
+ * @lock: guards @watches, @is_leaving, @gids, @links and @past; taken with interrupts off
  * @watches: watchers of the ends on this device
- * @is_removed: removal has begun, no new watchers
- * @is_dead: the device reported a fatal error or is being removed; set once
+ * @is_leaving: removal has begun, or an operator has stopped it: no new watchers
+ * @is_dead: the device reported a fatal error; set once
  * @gids: by port number less one
  * @gid_changes: number of changes of its GIDs so far, from 1
  * @nr_ports: ports in use, at most SMC_IB_MAX_PORTS
  * @next_vector: round-robin counter of completion vectors
- * @lack: why it cannot carry links, const
+ * @lack: why it cannot carry links; under the lists' lock
  * @cap: sizes that it allows, if it can
- * @serial: greater than that of all earlier devices, const
+ * @serial: greater than that of all devices that entered a list earlier; under the lists' lock
  * @links: &struct smc_ib_counts of all queues on the device
  * @past: sums of the links that are gone
  */
@@ -114,7 +115,7 @@ struct smc_ib_dev {
 	struct completion released;
 	spinlock_t lock;		/* see above */
 	struct list_head watches;
-	bool is_removed;
+	bool is_leaving;
 	bool is_dead;
 	struct smc_ib_gids gids[SMC_IB_MAX_PORTS];
 	atomic_t gid_changes;
@@ -238,6 +239,8 @@ struct smc_ib_view {
 	u64 counts[SMC_IB_NR_COUNTS];
 };
 
+int smc_ib_stop(struct net *net, const char *name);
+int smc_ib_start(struct net *net, const char *name);
 int smc_ib_init(void);
 void smc_ib_exit(void);
 
@@ -245,7 +248,6 @@ int smc_ib_find(struct net *net, struct net_device *ndev, const u8 own[16],
 		enum smc_gid_roce roce, struct smc_ib_end *end);
 int smc_ib_find_routed(struct net *net, struct net_device *ndev, const u8 own[16],
 		       enum smc_gid_kind kind, struct smc_ib_end *end);
-int smc_ib_find_any(struct net *net, enum smc_gid_roce roce, struct smc_ib_end *end);
 void smc_ib_end_put(struct smc_ib_end *end);
 void smc_ib_end_copy(struct smc_ib_end *to, const struct smc_ib_end *from);
 int smc_ib_end_follow(struct smc_ib_end *end, const u8 peer_gid[16]);
@@ -258,7 +260,7 @@ bool smc_ib_end_is_up(const struct smc_ib_end *end);
 enum ib_mtu smc_ib_end_mtu(const struct smc_ib_end *end);
 bool smc_ib_end_serves(const struct smc_ib_end *end, const struct net *net);
 bool smc_ib_end_is_dead(const struct smc_ib_end *end);
-bool smc_ib_end_is_removed(const struct smc_ib_end *end);
+bool smc_ib_end_is_leaving(const struct smc_ib_end *end);
 bool smc_ib_end_reaches(const struct smc_ib_end *end, const u8 peer_gid[16]);
 
 /* Further ports for a link group. */
@@ -280,6 +282,7 @@ void smc_ib_end_counts(const struct smc_ib_end *end, struct smc_ib_counts *count
 void smc_ib_event(struct ib_event_handler *handler, struct ib_event *event);
 void smc_ib_wake(struct smc_ib_watch *watch);
 void smc_ib_wake_watchers(struct smc_ib_dev *dev);
+void smc_ib_leave(struct smc_ib_dev *dev);
 int smc_ib_start_watch(struct smc_ib_watch *watch);
 void smc_ib_unwatch(struct smc_ib_watch *watch);
 struct smc_ib_dev *smc_ib_next_dev(struct smc_ib_dev *prev);

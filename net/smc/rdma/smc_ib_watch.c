@@ -125,6 +125,22 @@ void smc_ib_event(struct ib_event_handler *handler, struct ib_event *event)
 }
 
 /**
+ * smc_ib_leave() - have all links on a device given up
+ * @dev: the device, which searches for ports find no more
+ *
+ * It works on: links end in order, and connections move to others.
+ *
+ * Context: Process context. Takes the device's lock.
+ */
+void smc_ib_leave(struct smc_ib_dev *dev)
+{
+	scoped_guard(spinlock_irq, &dev->lock)
+		WRITE_ONCE(dev->is_leaving, true);
+	smc_ib_wake_watchers(dev);
+	smc_ib_notify_listener();
+}
+
+/**
  * smc_ib_start_watch() - watch a local end
  * @watch: @watch->end and @watch->work are set; owned by the caller
  *
@@ -132,14 +148,14 @@ void smc_ib_event(struct ib_event_handler *handler, struct ib_event *event)
  * is not lost.
  *
  * Context: Process context. Takes the device's lock.
- * Return: 0, or -ENODEV if the device is being removed.
+ * Return: 0, or -ENODEV if the device is being removed or stopped.
  */
 int smc_ib_start_watch(struct smc_ib_watch *watch)
 {
 	struct smc_ib_dev *dev = watch->end->dev;
 
 	guard(spinlock_irqsave)(&dev->lock);
-	if (dev->is_removed)
+	if (dev->is_leaving)
 		return -ENODEV;
 	list_add_tail(&watch->node, &dev->watches);
 	smc_ib_wake(watch);

@@ -81,6 +81,17 @@ bool smc_mem_charge(u64 bytes)
 }
 
 /**
+ * smc_mem_count() - count memory of a connection that exists, whatever the limit
+ * @bytes: as for smc_mem_charge(), undone in the same way
+ *
+ * Context: Any context.
+ */
+void smc_mem_count(u64 bytes)
+{
+	atomic_long_add(DIV_ROUND_UP_ULL(bytes, PAGE_SIZE), &smc_mem_pages);
+}
+
+/**
  * smc_mem_uncharge() - undo smc_mem_charge()
  * @bytes: as there
  *

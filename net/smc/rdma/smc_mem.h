@@ -24,6 +24,7 @@ extern long smc_mem_limits[3];
 int smc_mem_init(void);
 void smc_mem_exit(void);
 bool smc_mem_charge(u64 bytes);
+void smc_mem_count(u64 bytes);
 void smc_mem_uncharge(u64 bytes);
 bool smc_mem_has_room(u64 bytes);
 u32 smc_mem_fit(struct mem_cgroup *memcg, u32 bytes);

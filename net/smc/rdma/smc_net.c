@@ -2,6 +2,7 @@
 /* A namespace's struct smc_pernet: its index, counters, and what other files put objects into. */
 #include <linux/atomic.h>
 #include <linux/cache.h>
+#include <net/tcp.h>
 
 #include "rdma/smc_net.h"
 
@@ -55,4 +56,26 @@ void smc_net_prepare(struct net *net)
 void smc_net_release(struct net *net)
 {
 	free_percpu(smc_net(net)->stats);
+}
+
+/**
+ * smc_net_patience_ms() - how long TCP waits for an acknowledgment
+ * @net: the namespace
+ *
+ * For a round trip shorter than the least timeout, as TCP itself computes it from
+ * net.ipv4.tcp_retries2: 924.6 s by default.
+ *
+ * Context: Any context.
+ * Return: milliseconds.
+ */
+unsigned int smc_net_patience_ms(const struct net *net)
+{
+	u32 rto = jiffies_to_msecs(TCP_RTO_MIN), sum = 0;
+	int i;
+
+	for (i = READ_ONCE(net->ipv4.sysctl_tcp_retries2); i >= 0; i--) {
+		sum += rto;
+		rto = min_t(u32, 2 * rto, jiffies_to_msecs(TCP_RTO_MAX));
+	}
+	return sum;
 }

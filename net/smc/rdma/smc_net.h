@@ -90,6 +90,11 @@
 	X(CLIENT_SMC_V2, "client_smc_v2") \
 	X(SERVER_SMC_V1, "server_smc_v1") \
 	X(SERVER_SMC_V2, "server_smc_v2") \
+	X(CLIENT_MEMORY, "client_memory") \
+	X(SERVER_MEMORY, "server_memory") \
+	X(MEMORY_BYTES, "memory_bytes")	\
+	X(LANDED, "landed")		\
+	X(TCP_LOST, "tcp_lost")		\
 	X(TX_CLOSED, "tx_closed")	\
 	X(RX_CLOSED, "rx_closed")	\
 	X(TX_NONE, "tx_none")		\
@@ -124,6 +129,13 @@ struct smc_stats_cpu {
 	u64 fallback[2][SMC_REASON_NR];
 };
 
+/* Which connections inside this host use memory; both ends have a say. */
+enum smc_memory {
+	SMC_MEMORY_OFF,		/* none */
+	SMC_MEMORY_NET,		/* those inside the namespace */
+	SMC_MEMORY_HOST,	/* also those with other namespaces that have this */
+};
+
 /*
  * Settings, one file each in net.smc. Sysctl writes them at any time; readers use READ_ONCE().
  * Times are in milliseconds unless noted.
@@ -136,7 +148,8 @@ struct smc_settings {
 	int immediate_data;		/* new link groups use immediate data if the peer does */
 	int roce;			/* 0 RoCE v1 and v2, 1 RoCE v1 only, 2 RoCE v2 only */
 	int default_eid;		/* SMC-R.DEFAULT-EID: 0 never, 1 always, 2 within subnets */
-	int same_host;			/* same-host connections use an RNIC's loopback */
+	int memory;			/* shared memory: 0 off, 1 in a namespace, 2 on the host */
+	int landing;			/* new link groups may give connections back to TCP */
 	int limit_smc_hs;		/* new listeners skip SMC handshakes under pressure */
 	int max_conns_per_lgr;		/* connections of a link group; version 2.1: 16 or more */
 	int max_lgrs_per_peer;		/* limit of link groups with one address */
@@ -145,16 +158,17 @@ struct smc_settings {
 	int max_send_wr;		/* messages in flight on a new link, 4 at least */
 	int max_recv_wr;		/* receives of a new link */
 	int testlink_time;		/* seconds of idle link before TEST LINK, 0 never */
+	int tcp_keepalive;		/* seconds between probes of TCP below SMC, 0 never */
 	int clc_timeout_ms;		/* time limit of one CLC message, TMR-01 */
 	int lgr_idle_ms;		/* lifetime of an empty link group, TMR-10 */
 	int close_timeout_ms;		/* limit of the peer's close or abort, TMR-16, TMR-17 */
 	int close_pending_ms;		/* time without progress of a close's data, CLOSE-08 */
 	int peer_memory_ms;		/* time of immediate TCP fallback after a failed path */
 	int rmb_idle_ms;		/* lifetime of an unused memory region, TMR-14 */
-	int rdma_timeout;		/* QP ACK timeout exponent, 4.096 us * 2^n; 0: by device */
+	int rdma_timeout;		/* QP ACK timeout exponent, 4.096 us * 2^n; 0: 17 */
 	int rdma_tos;			/* DSCP and ECN of new link groups, RoCE v2; -1: IP_TOS */
 	int rdma_sl;			/* priority of new link groups, up to 7; -1: SO_PRIORITY */
-	int rdma_retries;		/* QP transport retries, 0..6 */
+	int rdma_retries;		/* QP transport retries, 0..6; 7: without limit */
 	struct smc_llc_timers llc;	/* LLC exchanges */
 };
 
@@ -197,6 +211,7 @@ static inline struct smc_pernet *smc_net(const struct net *net)
 
 void smc_net_prepare(struct net *net);
 void smc_net_release(struct net *net);
+unsigned int smc_net_patience_ms(const struct net *net);
 
 /* NULL in a namespace that never had a socket of ours. */
 static inline struct smc_stats_cpu __percpu *smc_net_stats(const struct net *net)

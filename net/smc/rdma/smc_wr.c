@@ -27,7 +27,8 @@
  *   The first error of any kind calls ops->broken, once. A work request in error moves the
  *   queue pair to the error state, which flushes all later ones: each posted slot comes back
  *   through its completion. Of a failed completion only wr_cqe and status are valid. If
- *   nothing completes at all, the stall is reported as an error.
+ *   nothing completes at all, the stall is first reported as a doubt, by ops->stalled, and after
+ *   wr->tick.max_quiet as an error. So is a port without carrier or GID.
  *
  * Order:
  *   RCU orders posts and stop: a poster tests SMC_WR_IS_OPEN and posts inside one read
@@ -50,6 +51,7 @@
 #define SMC_WR_FLUSH_TIMEOUT	(2 * HZ)
 #define SMC_WR_FLUSH_STEP_US	100
 #define SMC_WR_GID_GRACE	(2 * HZ)
+#define SMC_WR_DOUBT_TICKS	3
 #define SMC_WR_STALL_MIN	(2 * HZ)	/* the host may be busy */
 #define SMC_WR_STALL_HARD	(30 * HZ)	/* an adapter normally finds a fault itself */
 #define SMC_WR_STALL_CHECKS	8
@@ -77,8 +79,16 @@ void smc_wr_report(struct smc_wr *wr, enum smc_wr_fault fault)
 		wr->ops->broken(wr, fault);
 }
 
-/* Connections of a silent peer (is_peer_silent) end with ETIMEDOUT. */
-static void smc_wr_send_failed(struct smc_wr *wr, enum ib_wc_status status)
+/**
+ * smc_wr_send_failed() - a message did not reach the peer: break the link
+ * @wr: the queues
+ * @status: of its completion
+ *
+ * Connections of a silent peer (is_peer_silent) end with ETIMEDOUT.
+ *
+ * Context: Any context.
+ */
+void smc_wr_send_failed(struct smc_wr *wr, enum ib_wc_status status)
 {
 	if (status == IB_WC_RETRY_EXC_ERR)
 		WRITE_ONCE(wr->is_peer_silent, true);
@@ -87,20 +97,50 @@ static void smc_wr_send_failed(struct smc_wr *wr, enum ib_wc_status status)
 	smc_wr_report(wr, SMC_WR_FAULT_SEND);
 }
 
-/*
- * The port has lost the GID. A restart of the host's network removes addresses and adds them again,
- * and TCP survives that. An adapter keeps the GID for the queue pair meanwhile; soft-RoCE does not.
+/**
+ * smc_wr_post_failed() - a work request was refused: break the link
+ * @wr: the queues
+ *
+ * A later message must not arrive in place of this one: it would announce bytes that were never
+ * written. The poster's lock orders the next post of its connection after this.
+ *
+ * Context: Any context, under the lock of the poster.
  */
-static void smc_wr_check_gid(struct smc_wr *wr)
+void smc_wr_post_failed(struct smc_wr *wr)
 {
+	clear_bit(SMC_WR_IS_OPEN, &wr->flags);
+	smc_wr_report(wr, SMC_WR_FAULT_POST);
+}
+
+/* Ask whether the peer answers on another link; the queues continue. */
+static void smc_wr_doubt(struct smc_wr *wr, unsigned long quiet)
+{
+	/* pairs with synchronize_rcu() in smc_wr_stop() */
+	guard(rcu)();
+	if (wr->is_patient && !test_bit(SMC_WR_IS_REPORTED, &wr->flags))
+		wr->ops->stalled(wr, quiet);
+}
+
+/*
+ * The port has lost its carrier or the GID. Ports flap, a restart of the host's network removes
+ * addresses and adds them again, and TCP survives that. An adapter keeps the GID for the queue pair
+ * meanwhile; soft-RoCE does not.
+ */
+static void smc_wr_check_port(struct smc_wr *wr)
+{
+	unsigned long grace = smc_ib_end_is_active(&wr->end) ? SMC_WR_GID_GRACE : 0;
 	u64 now = get_jiffies_64();
 
-	if (!wr->gid_until)
-		wr->gid_until = now + SMC_WR_GID_GRACE;
-	if (now < wr->gid_until)
-		schedule_delayed_work(&wr->watch.work, wr->gid_until - now);
-	else
+	if (wr->is_patient)
+		grace = READ_ONCE(wr->tick.max_quiet) * SMC_WR_TICK;
+	if (!wr->down_since)
+		wr->down_since = now;
+	if (now - wr->down_since >= grace) {
 		smc_wr_report(wr, SMC_WR_FAULT_PORT);
+		return;
+	}
+	smc_wr_doubt(wr, now - wr->down_since);
+	schedule_delayed_work(&wr->watch.work, SMC_WR_TICK);
 }
 
 /* The device or its port had an event: check the local end. */
@@ -108,16 +148,14 @@ static void smc_wr_check_end(struct work_struct *work)
 {
 	struct smc_wr *wr = container_of(work, struct smc_wr, watch.work.work);
 
-	if (smc_ib_end_is_removed(&wr->end))
+	if (smc_ib_end_is_leaving(&wr->end))
 		smc_wr_report(wr, SMC_WR_FAULT_GOING);
 	else if (smc_ib_end_is_dead(&wr->end))
 		smc_wr_report(wr, SMC_WR_FAULT_DEVICE);
-	else if (!smc_ib_end_is_active(&wr->end))
-		smc_wr_report(wr, SMC_WR_FAULT_PORT);
-	else if (!smc_ib_end_is_up(&wr->end))
-		smc_wr_check_gid(wr);
+	else if (!smc_ib_end_is_active(&wr->end) || !smc_ib_end_is_up(&wr->end))
+		smc_wr_check_port(wr);
 	else
-		wr->gid_until = 0;
+		wr->down_since = 0;
 }
 
 /* Something is posted or being posted, or the queues are drained. */
@@ -129,20 +167,18 @@ static bool smc_wr_is_busy(struct smc_wr *wr)
 	       !list_empty(&wr->regs) || test_bit(SMC_WR_IS_STOPPED, &wr->flags);
 }
 
-/* Return: true if the longest chain has had the time to reach its SEND. */
-static bool smc_wr_is_stalled(const struct smc_wr *wr)
+/* Return: true if the longest chain has had @limit ticks for each part on its way to its SEND. */
+static bool smc_wr_is_quiet(const struct smc_wr *wr, unsigned int limit)
 {
-	unsigned int max_quiet = wr->tick.max_quiet;
 	u32 most = atomic_read(&wr->credits) == wr->nr_credits ? 0 : SMC_WR_SHORT_MAX;
 	unsigned int i;
 
-	if (wr->tick.nr_quiet <= max_quiet)
+	if (wr->tick.nr_quiet <= limit)
 		return false;
 	for (i = 0; i < wr->nr_slots; i++)
 		if (READ_ONCE(wr->slots[i].is_posted))
 			most = max(most, READ_ONCE(wr->slots[i].nr_bytes));
-	max_quiet += most / SMC_WR_STALL_BYTES * (max_quiet / SMC_WR_STALL_CHECKS);
-	return wr->tick.nr_quiet > max_quiet;
+	return wr->tick.nr_quiet > limit + most / SMC_WR_STALL_BYTES * limit / SMC_WR_STALL_CHECKS;
 }
 
 /*
@@ -162,13 +198,16 @@ static void smc_wr_run_tick(struct work_struct *work)
 		wr->tick.nr_quiet = 0;
 	wr->tick.nr_done = nr_done;
 	wr->tick.nr_quiet++;
-	if (!smc_wr_is_busy(wr))
+	if (!smc_wr_is_busy(wr)) {
 		/* the next post queues it again */
 		wr->tick.nr_quiet = 0;
-	else if (!smc_wr_is_stalled(wr))
+	} else if (!smc_wr_is_quiet(wr, READ_ONCE(wr->tick.max_quiet))) {
+		if (smc_wr_is_quiet(wr, SMC_WR_DOUBT_TICKS))
+			smc_wr_doubt(wr, wr->tick.nr_quiet * SMC_WR_TICK);
 		schedule_delayed_work(&wr->tick.work, SMC_WR_TICK);
-	else
+	} else {
 		smc_wr_send_failed(wr, IB_WC_RETRY_EXC_ERR);
+	}
 }
 
 /* Any context. */
@@ -446,13 +485,10 @@ static void smc_wr_deliver_imm(struct smc_wr *wr, u32 imm)
 	wr->ops->rx_imm(wr, imm);
 }
 
-static void smc_wr_recv_done(struct ib_cq *cq, struct ib_wc *wc)
+static __always_inline void smc_wr_receive(struct smc_wr *wr, const struct ib_wc *wc)
 {
-	struct smc_wr_recv *recv;
-	struct smc_wr *wr;
+	struct smc_wr_recv *recv = container_of(wc->wr_cqe, struct smc_wr_recv, cqe);
 
-	recv = container_of(wc->wr_cqe, struct smc_wr_recv, cqe);
-	wr = recv->wr;
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {
 		if (wc->status != IB_WC_WR_FLUSH_ERR)
 			smc_ib_count_shared(&wr->counts, SMC_IB_RX_ERRORS);
@@ -472,17 +508,35 @@ static void smc_wr_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 	smc_wr_recv_put(recv);
 }
 
+static void smc_wr_recv_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	smc_wr_receive(container_of(wc->wr_cqe, struct smc_wr_recv, cqe)->wr, wc);
+}
+
 static int smc_wr_take(struct ib_cq *cq, struct ib_wc *wc)
 {
 	return max(ib_poll_cq(cq, SMC_WR_BATCH, wc), 0);
 }
 
-static void smc_wr_handle(struct ib_cq *cq, struct ib_wc *wc, int nr)
+static void smc_wr_handle_sends(struct smc_wr *wr, int nr)
 {
-	int i;
+	struct ib_wc *wc = wr->wc[1];
 
-	for (i = 0; i < nr; i++)
-		wc[i].wr_cqe->done(cq, &wc[i]);
+	for (; nr; nr--, wc++)
+		wc->wr_cqe->done(wr->send_cq, wc);
+}
+
+static void smc_wr_handle_recvs(struct smc_wr *wr, int nr)
+{
+	struct ib_wc *wc = wr->wc[0];
+
+	for (; nr; nr--, wc++) {
+		/* all but the last one of smc_wr_flush() */
+		if (likely(wc->wr_cqe->done == smc_wr_recv_done))
+			smc_wr_receive(wr, wc);
+		else
+			wc->wr_cqe->done(wr->recv_cq, wc);
+	}
 }
 
 /*
@@ -497,8 +551,8 @@ static int smc_wr_reap(struct smc_wr *wr)
 	do {
 		nr_recvs = smc_wr_take(wr->recv_cq, wr->wc[0]);
 		nr_sends = smc_wr_take(wr->send_cq, wr->wc[1]);
-		smc_wr_handle(wr->send_cq, wr->wc[1], nr_sends);
-		smc_wr_handle(wr->recv_cq, wr->wc[0], nr_recvs);
+		smc_wr_handle_sends(wr, nr_sends);
+		smc_wr_handle_recvs(wr, nr_recvs);
 		if (smc_wr_refill(wr))
 			smc_wr_report(wr, SMC_WR_FAULT_POST);
 		nr += nr_recvs + nr_sends;
@@ -739,17 +793,13 @@ int smc_wr_post(struct smc_wr_slot *slot)
 	/*
 	 * The SEND is last, so it was not accepted. If WRITEs before it were, smc_wr_stop()
 	 * finishes the slot.
-	 *
-	 * A later message must not arrive in place of this one: it would announce bytes that were
-	 * never written. The caller's lock orders the next post of this connection after this.
 	 */
-	clear_bit(SMC_WR_IS_OPEN, &wr->flags);
 	if (bad != first)
 		rc = 0;
 	else
 		smc_wr_slot_put(slot);
 	rcu_read_unlock();
-	smc_wr_report(wr, SMC_WR_FAULT_POST);
+	smc_wr_post_failed(wr);
 	return rc;
 }
 
@@ -800,25 +850,6 @@ void smc_wr_flow_leave(struct smc_wr_flow *flow)
 	guard(spinlock_bh)(&wr->lock);
 	if (flow->wr == wr)
 		smc_wr_flow_del(flow);
-}
-
-/**
- * smc_wr_short_failed() - a short message was refused, or did not reach the peer
- * @wr: the queues
- * @status: of its completion; IB_WC_SUCCESS if it was refused
- *
- * Breaks the link, as smc_wr_post() and the completion of a slot do.
- *
- * Context: Any context.
- */
-void smc_wr_short_failed(struct smc_wr *wr, enum ib_wc_status status)
-{
-	if (status != IB_WC_SUCCESS) {
-		smc_wr_send_failed(wr, status);
-		return;
-	}
-	clear_bit(SMC_WR_IS_OPEN, &wr->flags);
-	smc_wr_report(wr, SMC_WR_FAULT_POST);
 }
 
 /**
@@ -1104,14 +1135,31 @@ static unsigned int smc_wr_stall_ticks(const struct smc_wr *wr, u8 timeout, u8 r
 }
 
 /**
+ * smc_wr_be_patient() - set how long a link may be quiet before it breaks
+ * @wr: active
+ * @ms: time without a completion, in milliseconds; the port may lack carrier or GID for as long
+ *
+ * Nothing happens if the device decides, see smc_wr_activate().
+ *
+ * Context: Any context.
+ */
+void smc_wr_be_patient(struct smc_wr *wr, unsigned int ms)
+{
+	if (wr->is_patient)
+		WRITE_ONCE(wr->tick.max_quiet, msecs_to_jiffies(ms) / SMC_WR_TICK);
+}
+
+/**
  * smc_wr_activate() - allow the queues to send
  * @wr: connected
  * @psn: the packet sequence number announced to the peer
  * @timeout: local ACK timeout, 4.096 us * 2^timeout; 0 for the default of the device
- * @retries: transport retries, 0..6
+ * @retries: transport retries, 0..SMC_IB_MAX_RETRIES
  *
- * The link then also breaks if nothing completes for a multiple of the time of @timeout and
- * @retries, at least 2 s on soft-RoCE and 30 s on adapters (KA-05).
+ * With less than SMC_IB_MAX_RETRIES the device decides when the link is lost, and the link also
+ * breaks if nothing completes for a multiple of the time of @timeout and @retries, at least 2 s on
+ * soft-RoCE and 30 s on adapters (KA-05). Otherwise the device retries for as long as it can, the
+ * link breaks after SMC_WR_PATIENCE_MS, see smc_wr_be_patient(), and ops->stalled is called before.
  *
  * Context: Process context, may sleep.
  * Return: 0; -EPIPE if they were stopped already; or what ib_modify_qp() returns.
@@ -1125,8 +1173,11 @@ int smc_wr_activate(struct smc_wr *wr, u32 psn, u8 timeout, u8 retries)
 	/* the MTU may have changed since the end was found */
 	smc_wr_fit(wr, smc_ib_end_mtu(&wr->end));
 	if (!timeout)
-		timeout = smc_wr_is_soft(wr) ? SMC_WR_ACK_EXPONENT_SOFT : SMC_WR_ACK_EXPONENT;
+		timeout = SMC_WR_ACK_EXPONENT;
 	wr->tick.max_quiet = smc_wr_stall_ticks(wr, timeout, retries);
+	wr->is_patient = retries >= SMC_IB_MAX_RETRIES;
+	if (wr->is_patient)
+		smc_wr_be_patient(wr, SMC_WR_PATIENCE_MS);
 	rc = smc_ib_qp_rts(wr->qp, psn, timeout, retries);
 	set_bit(rc ? SMC_WR_IS_REFUSED : SMC_WR_IS_OPEN, &wr->flags);
 	return rc;

@@ -53,7 +53,7 @@ enum smc_wr_fault {		/* reason why a link is reported broken */
 	SMC_WR_FAULT_QP,	/* the device reported a QP event */
 	SMC_WR_FAULT_PORT,	/* the port went down or lost its GID */
 	SMC_WR_FAULT_DEVICE,	/* the device died */
-	SMC_WR_FAULT_GOING,	/* the device is being removed, and may still work */
+	SMC_WR_FAULT_GOING,	/* the device is being removed or stopped, and may still work */
 	SMC_WR_FAULT_PROTOCOL,	/* an engine found the peer out of sync (ERR-54) */
 };
 
@@ -63,16 +63,20 @@ enum smc_wr_fault {		/* reason why a link is reported broken */
  * @rx_llc: any other message arrived
  * @rx_imm: a WRITE with immediate data arrived; not checked, and perhaps not agreed on
  * @broken: the queues are no longer usable; called at most once per @wr
+ * @stalled: nothing has completed for @quiet jiffies, or the port lacks carrier or GID; again with
+ *	     each tick. May come just after @broken
  *
  * The first three run in completion context (softirq) with no lock held. @broken runs in
  * any context, hard interrupt included, under any lock that the caller of smc_wr_post() or
- * smc_wr_report() holds: it takes no lock of a connection and only queues work. None may sleep.
+ * smc_wr_report() holds: it takes no lock of a connection and only queues work. @stalled runs in
+ * process context under RCU. None may sleep.
  */
 struct smc_wr_ops {
 	void (*rx_cdc)(struct smc_wr *wr, const u8 *msg, u32 len);
 	void (*rx_llc)(struct smc_wr *wr, const u8 *msg, u32 len);
 	void (*rx_imm)(struct smc_wr *wr, u32 imm);
 	void (*broken)(struct smc_wr *wr, enum smc_wr_fault fault);
+	void (*stalled)(struct smc_wr *wr, unsigned long quiet);
 };
 
 /*
@@ -192,13 +196,13 @@ struct smc_wr_recv {
 };
 
 /*
- * Exponents of the ACK timeout by device. A software adapter acknowledges when its host has a CPU
- * for it: with seven attempts a host may starve for 3.8 s, not only for 0.9 s.
+ * The ACK timeout: with eight attempts the peer, its host or the network may be out for 4.3 s.
+ * Adapters take up to four times as long, and soft-RoCE knows no limit.
  */
-enum {
-	SMC_WR_ACK_EXPONENT	 = 15,
-	SMC_WR_ACK_EXPONENT_SOFT = 17,
-};
+#define SMC_WR_ACK_EXPONENT	17
+
+/* A link without completions is lost after this time: host and network may be busy, or out. */
+#define SMC_WR_PATIENCE_MS	4000
 
 /**
  * struct smc_wr_reg - a memory registration in flight, smc_wr_reg.c
@@ -228,7 +232,7 @@ struct smc_wr_page {
  * struct smc_wr_tick - handles completions of sends that are not awaited, and finds a stall
  * @work: runs while something is posted
  * @nr_quiet: consecutive runs without progress
- * @max_quiet: their limit; set by smc_wr_activate()
+ * @max_quiet: their limit
  * @nr_done: messages that had completed at the last run
  */
 struct smc_wr_tick {
@@ -254,7 +258,7 @@ enum smc_wr_flag {
  * @qpn: number of the queue pair; remains valid for display when that is gone
  * @dev_name: of the device, when the queues were made; remains valid as well
  * @watch: checks the end's port and device after an event
- * @gid_until: while the port lacks the GID: when that ends the link, in jiffies; else 0. Of @watch
+ * @down_since: while the port lacks carrier or GID: since when, in jiffies; else 0. Of @watch
  * @tick: looks after completions that cause no event
  * @counts: what happened on the link
  * @pd: one per link, RMB-06, AMB-18
@@ -290,6 +294,7 @@ enum smc_wr_flag {
  * @nr_pages: their number
  * @page_tx: the first of the last kind
  * @rx_jiffies: when the last message was received, KA-02
+ * @is_patient: the device retries as long as it can; set by smc_wr_activate()
  * @is_peer_silent: the peer's RNIC or host no longer answers, KA-05; set once
  * @path_mtu: of the queue pair; set by smc_wr_connect()
  * @max_write: bytes that one packet to the peer may have, smc_port.c; 0 where the port takes
@@ -304,7 +309,7 @@ struct smc_wr {
 	u32 qpn;
 	char dev_name[IB_DEVICE_NAME_MAX];
 	struct smc_ib_watch watch;
-	u64 gid_until;
+	u64 down_since;
 	struct smc_wr_tick tick;
 	struct smc_ib_counts counts;
 	struct ib_pd *pd;
@@ -336,6 +341,7 @@ struct smc_wr {
 	unsigned int nr_pages;
 	unsigned int page_tx;
 	atomic_long_t rx_jiffies;
+	bool is_patient;
 	bool is_peer_silent;
 	enum ib_mtu path_mtu;
 	u32 max_write;
@@ -345,6 +351,7 @@ int smc_wr_create(struct smc_wr *wr, const struct smc_ib_end *end,
 		  const struct smc_wr_depth *depth, const struct smc_wr_ops *ops);
 int smc_wr_connect(struct smc_wr *wr, const struct smc_ib_peer *peer,
 		   const struct smc_ib_class *class);
+void smc_wr_be_patient(struct smc_wr *wr, unsigned int ms);
 int smc_wr_activate(struct smc_wr *wr, u32 psn, u8 timeout, u8 retries);
 void smc_wr_fit(struct smc_wr *wr, enum ib_mtu mtu);
 void smc_wr_stop(struct smc_wr *wr);
@@ -358,7 +365,8 @@ void smc_wr_slot_put(struct smc_wr_slot *slot);
 int smc_wr_post(struct smc_wr_slot *slot);
 bool smc_wr_flow_join(struct smc_wr_flow *flow, struct smc_wr *wr);
 void smc_wr_flow_leave(struct smc_wr_flow *flow);
-void smc_wr_short_failed(struct smc_wr *wr, enum ib_wc_status status);
+void smc_wr_send_failed(struct smc_wr *wr, enum ib_wc_status status);
+void smc_wr_post_failed(struct smc_wr *wr);
 void smc_wr_start_tick(struct smc_wr *wr);
 void smc_wr_await(struct smc_wr *wr);
 bool smc_wr_poll(struct smc_wr *wr, bool (*is_over)(void *arg), void *arg);
@@ -412,27 +420,26 @@ static __always_inline int smc_wr_post_short(struct smc_wr_flow *flow,
 		.length = msg->len,
 		.lkey = msg->lkey,
 	};
-	struct ib_rdma_wr rdma = {
-		.wr = {
-			.wr_cqe = &flow->cqe,
-			.sg_list = &sge,
-			.num_sge = 1,
-			.opcode = IB_WR_RDMA_WRITE_WITH_IMM,
-			.send_flags = IB_SEND_SIGNALED | IB_SEND_SOLICITED |
-				      (is_inline ? IB_SEND_INLINE : 0),
-			.ex.imm_data = cpu_to_be32(msg->imm),
-		},
-		.remote_addr = msg->raddr,
-		.rkey = msg->rkey,
-	};
+	struct ib_rdma_wr rdma __uninitialized;
 	int rc;
 
+	/* one by one: an initialiser clears all of it first */
+	rdma.wr.next = NULL;
+	rdma.wr.wr_cqe = &flow->cqe;
+	rdma.wr.sg_list = &sge;
+	rdma.wr.num_sge = 1;
+	rdma.wr.opcode = IB_WR_RDMA_WRITE_WITH_IMM;
+	rdma.wr.send_flags = IB_SEND_SIGNALED | IB_SEND_SOLICITED |
+			     (is_inline ? IB_SEND_INLINE : 0);
+	rdma.wr.ex.imm_data = cpu_to_be32(msg->imm);
+	rdma.remote_addr = msg->raddr;
+	rdma.rkey = msg->rkey;
 	flow->flight[flow->nr_posted % SMC_WR_FLIGHT] =
 		(struct smc_wr_flight){ .len = msg->len, .seq = msg->seq };
 	rc = ib_post_send(wr->qp, &rdma.wr, NULL);
 	if (unlikely(rc)) {
 		atomic_inc(&wr->credits);
-		smc_wr_short_failed(wr, IB_WC_SUCCESS);
+		smc_wr_post_failed(wr);
 		return rc;
 	}
 	flow->nr_posted++;
@@ -460,7 +467,7 @@ static __always_inline struct smc_wr_flight smc_wr_flow_done(struct smc_wr_flow 
 		smc_ib_count(&wr->counts, SMC_IB_TX_MSGS, 1);
 		smc_ib_count(&wr->counts, SMC_IB_TX_BYTES, done.len);
 	} else {
-		smc_wr_short_failed(wr, wc->status);
+		smc_wr_send_failed(wr, wc->status);
 	}
 	return done;
 }

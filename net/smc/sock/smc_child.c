@@ -105,6 +105,9 @@ static void smc_child_finish(struct smc_sock *smc, bool is_good)
 	}
 	/* events must not queue the work item any more */
 	WRITE_ONCE(smc->child, NULL);
+	/* a landing has waited for that */
+	if (smc->land)
+		smc_sock_queue_close(smc->conn);
 	release_sock(sk);
 	if (!smc_listener_finish(child, is_good))
 		smc_child_drop(sk);

@@ -48,14 +48,28 @@ static bool clc_has_ended(const struct sock *sk)
 	       sk->sk_state == TCP_CLOSE;
 }
 
-/* Return: the number of bytes, at least 1; or the errno of smc_clc_recv(). */
-static int clc_recv(struct sock *sk, u8 *buf, size_t len)
+/**
+ * smc_clc_read() - take bytes from TCP's queue
+ * @sk: TCP's sock
+ * @buf: for the bytes
+ * @len: how many at most
+ *
+ * Context: Process context. Expects the lock of @sk held.
+ * Return: the number of bytes; 0 if there are none; or a negative errno.
+ */
+int smc_clc_read(struct sock *sk, u8 *buf, size_t len)
 {
 	struct clc_room room = { .at = buf, .len = len };
 	read_descriptor_t desc = { .count = len, .arg.data = &room };
-	int ret;
 
-	ret = tcp_read_sock(sk, &desc, clc_take);
+	return tcp_read_sock(sk, &desc, clc_take);
+}
+
+/* Return: the number of bytes, at least 1; or the errno of smc_clc_recv(). */
+static int clc_recv(struct sock *sk, u8 *buf, size_t len)
+{
+	int ret = smc_clc_read(sk, buf, len);
+
 	if (ret)
 		return ret;
 	if (!clc_has_ended(sk))
@@ -196,26 +210,36 @@ static void clc_take_file_back(struct sock *sk)
 	WRITE_ONCE(sk->sk_socket, NULL);
 }
 
-/*
- * Send at once despite Nagle's algorithm and TCP_CORK, because the peer waits. Take no
- * time stamp, which would expose the message and stay in TCP's queue. The socket lock
- * hides the temporary values.
+/**
+ * smc_clc_write() - give bytes to TCP
+ * @sk: TCP's sock, connected
+ * @buf: the bytes
+ * @len: their number
+ * @flags: MSG_OOB or 0
+ * @tsflags: SOF_TIMESTAMPING_TX_RECORD_MASK: the stamp of the last byte; 0 for a message, which a
+ *	     stamp would expose, and keep in TCP's queue
+ *
+ * They are sent at once despite Nagle's algorithm and TCP_CORK, because the peer waits. The socket
+ * lock hides the temporary values.
+ *
+ * Context: Process context, may sleep. Expects the lock of @sk held.
+ * Return: the number of bytes that TCP has taken, or a negative errno.
  */
-static int clc_write_some(struct sock *sk, const u8 *buf, size_t len)
+int smc_clc_write(struct sock *sk, const u8 *buf, size_t len, int flags, u32 tsflags)
 {
-	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
+	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL | flags };
 	struct kvec vec = { .iov_base = (u8 *)buf, .iov_len = len };
 	bool is_lent = clc_lend_file(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
-	u32 tsflags = sk->sk_tsflags;
+	u32 had = sk->sk_tsflags;
 	u8 nonagle = tp->nonagle;
 	int ret;
 
 	iov_iter_kvec(&msg.msg_iter, ITER_SOURCE, &vec, 1, len);
 	tp->nonagle = TCP_NAGLE_OFF | TCP_NAGLE_PUSH;
-	WRITE_ONCE(sk->sk_tsflags, tsflags & ~SOF_TIMESTAMPING_TX_RECORD_MASK);
+	WRITE_ONCE(sk->sk_tsflags, (had & ~SOF_TIMESTAMPING_TX_RECORD_MASK) | tsflags);
 	ret = tcp_sendmsg_locked(sk, &msg, len);
-	WRITE_ONCE(sk->sk_tsflags, tsflags);
+	WRITE_ONCE(sk->sk_tsflags, had);
 	tp->nonagle = nonagle;
 	if (is_lent)
 		clc_take_file_back(sk);
@@ -263,7 +287,7 @@ int smc_clc_send(struct sock *sk, struct smc_clc_tx *tx, bool if_quiet)
 	if (if_quiet && !tx->done && !skb_queue_empty(&sk->sk_receive_queue))
 		return -EEXIST;
 	while (smc_clc_is_pending(tx)) {
-		ret = clc_write_some(sk, tx->bytes + tx->done, tx->len - tx->done);
+		ret = smc_clc_write(sk, tx->bytes + tx->done, tx->len - tx->done, 0, 0);
 		if (ret <= 0)
 			return ret ?: -EAGAIN;
 		tx->done += ret;

@@ -40,6 +40,8 @@ static inline bool smc_clc_is_pending(const struct smc_clc_tx *tx)
 	return tx->done < tx->len;
 }
 
+int smc_clc_read(struct sock *sk, u8 *buf, size_t len);
+int smc_clc_write(struct sock *sk, const u8 *buf, size_t len, int flags, u32 tsflags);
 int smc_clc_recv(struct sock *sk, struct smc_clc_rx *rx,
 		 struct smc_clc_msg *msg, u8 expected,
 		 enum smc_decline *refused);

@@ -16,11 +16,11 @@
 
 #include "smc_compat.h"
 #include "rdma/smc_net.h"
-#include "group/smc_core.h"
-#include "group/smc_llc.h"
+#include "group/smc_carrier.h"
 #include "sock/smc_close.h"
 #include "sock/smc_errqueue.h"
 #include "sock/smc_keepalive.h"
+#include "sock/smc_land.h"
 #include "sock/smc_sock.h"
 #include "sock/smc_tcp.h"
 #include "sock/smc_tx.h"
@@ -43,14 +43,20 @@ static int smc_close_tcp_errno(const struct smc_sock *smc)
 }
 
 /*
- * Return: true if the A of a peer that reset TCP may be in flight; not so if an operator or TCP's
- * timers ended TCP. The data of the peer precedes its A.
+ * Return: true if the A of a peer that ended TCP may be in flight; not so if an operator of this
+ * host did. The data of the peer precedes its A.
  */
 static bool smc_close_may_get_abort(const struct smc_sock *smc)
 {
-	int tcp_err = smc_close_tcp_errno(smc);
+	return smc_conn_is_carried(smc->conn) && smc->tcp_err != ECONNABORTED;
+}
 
-	return rcu_access_pointer(smc->conn->link) && (!tcp_err || tcp_err == ECONNRESET);
+/* Return: true if the peer has sent a message of this connection. */
+static bool smc_close_is_in_use(const struct smc_conn *conn)
+{
+	const struct smc_cdc_ctl *ctl = &conn->ctl;
+
+	return READ_ONCE(ctl->rx_prod) || READ_ONCE(ctl->tx_cons) || READ_ONCE(ctl->rx_conn_flags);
 }
 
 static void smc_close_get_facts(const struct smc_sock *smc, struct smc_close_facts *facts)
@@ -64,8 +70,11 @@ static void smc_close_get_facts(const struct smc_sock *smc, struct smc_close_fac
 	facts->has_unsent = smc_conn_unsent(conn) > 0;
 	facts->has_inflight = smc_conn_has_inflight(conn);
 	facts->has_progress = smc_conn_has_progress(conn);
-	facts->has_links = !smc_lgr_is_down(conn->lgr);
+	facts->has_links = conn->carrier->is_up(conn);
 	facts->is_abort_due = facts->has_links && smc_close_may_get_abort(smc);
+	facts->is_in_use = smc_close_is_in_use(conn);
+	facts->has_answer = smc_state_awaits_abort(&smc->close) &&
+			    smc_keepalive_has_answer(smc, smc->tcp_end_jiffies);
 }
 
 /* Discard unsent data, and unread data unless @keeps_unread. */
@@ -91,14 +100,8 @@ static void smc_close_purge(struct smc_conn *conn, bool keeps_unread)
  */
 void smc_close_leave(struct smc_conn *conn, bool is_peer_done)
 {
-	struct smc_link_group *lgr = conn->lgr;
-
-	if (!conn->token)
-		return;
-	smc_lgr_get(lgr);
-	if (smc_conn_leave(conn, is_peer_done))
-		smc_llc_arm_idle(lgr);
-	smc_lgr_put(lgr);
+	if (conn->token)
+		conn->carrier->leave(conn, is_peer_done);
 }
 
 static void smc_close_send(struct smc_conn *conn, u32 actions)
@@ -117,9 +120,25 @@ static void smc_close_send(struct smc_conn *conn, u32 actions)
 		smc_tx_signal(conn, flags);
 }
 
-/* SMC has ended, and TCP follows (CLOSE-01). Later events of TCP are ignored. */
+/*
+ * TCP has ended below the connection, which tells little: the peer may have reset it, or have lost
+ * its links, unnoticed by ours, which have nothing in flight. Or a firewall has forgotten it. Test
+ * the links now, instead of at the next periodic test.
+ */
+static void smc_close_doubt(struct smc_sock *smc)
+{
+	smc->tcp_end_jiffies = jiffies;
+	smc->conn->carrier->probe(smc->conn);
+}
+
+/* SMC has ended, and TCP follows (CLOSE-01), or TCP alone. Later events of TCP are ignored. */
 static void smc_close_tcp(struct smc_sock *smc, u32 actions)
 {
+	if (actions & SMC_CLOSE_DO_GO_WITHOUT_TCP) {
+		/* a later error is not that of TCP */
+		smc->tcp_err = 0;
+		smc_stat_inc(sock_net(smc->sk), SMC_STAT_TCP_LOST);
+	}
 	if (actions & (SMC_CLOSE_DO_TCP_RST | SMC_CLOSE_DO_TCP_FIN))
 		smc->has_tcp_ended = true;
 	if (actions & SMC_CLOSE_DO_TCP_RST)
@@ -142,9 +161,15 @@ static void smc_close_wake(struct sock *sk, u32 actions)
 		smc_wake_writers(sk);
 }
 
-/* From here on no timer of the connection runs. */
-static void smc_close_finish(struct smc_sock *smc)
+/**
+ * smc_close_finish() - stop the timers of a connection that ends
+ * @smc: the socket, with a connection
+ *
+ * Context: Process context, may sleep. Expects the socket lock held.
+ */
+void smc_close_finish(struct smc_sock *smc)
 {
+	sock_owned_by_me(smc->sk);
 	smc_keepalive_stop(smc);
 	if (smc->cork_timer.function)
 		smc_sock_disarm(smc, &smc->cork_timer);
@@ -227,7 +252,7 @@ static bool smc_close_is_reported(enum smc_close_event cause)
 /*
  * Arm the timer. The peer has close_timeout_ms to close. A slow reader gets close_pending_ms, TCP's
  * limit, since giving up loses unsent data, and our abort also what the peer has not read. A peer
- * that reset TCP has the time limit of TEST LINK for its A, which would precede the response
+ * that ended TCP has the time limit of TEST LINK for its A, which would precede the response
  * (smc_llc_probe_group()).
  */
 static void smc_close_start_timer(struct smc_sock *smc)
@@ -284,13 +309,8 @@ static u32 smc_close_run_step(struct smc_sock *smc, enum smc_close_event event)
 		smc_close_start_timer(smc);
 	if (step.actions & SMC_CLOSE_DO_STOP_TIMER)
 		smc_sock_disarm(smc, &smc->close_timer);
-	/*
-	 * TCP was reset without an abort before. The peer may have lost its links, unnoticed by
-	 * ours, which have nothing in flight: its RNIC may just have acknowledged our A. Test the
-	 * links now, instead of after the timer or at the next periodic test.
-	 */
-	if (event == SMC_CLOSE_RX_RST && step.actions & SMC_CLOSE_DO_START_TIMER)
-		smc_llc_probe_group(conn->lgr);
+	if (event == SMC_CLOSE_RX_RST && smc_conn_is_carried(conn))
+		smc_close_doubt(smc);
 	smc_close_tcp(smc, step.actions);
 	smc_close_wake(smc->sk, step.actions);
 	if (step.actions & SMC_CLOSE_DO_FREE_RMBE) {
@@ -383,7 +403,7 @@ void smc_close_establish(struct smc_sock *smc)
 {
 	sock_owned_by_me(smc->sk);
 	smc_close_handle_event(smc, SMC_CLOSE_ESTABLISHED);
-	smc_keepalive_update(smc);
+	smc_keepalive_begin(smc);
 	/* input that came before */
 	if (smc_close_has_input(smc->conn))
 		smc_sock_queue_close(smc->conn);
@@ -426,15 +446,22 @@ static void smc_close_run_pending(struct smc_sock *smc, unsigned long pending)
 		[SMC_PENDING_FAULT]	= SMC_CLOSE_FAULT,
 		[SMC_PENDING_RESET]	= SMC_CLOSE_RX_RST,
 		[SMC_PENDING_SILENCE]	= SMC_CLOSE_SILENCE,
+		/* a protocol error, AMB-54 */
+		[SMC_PENDING_PAYLOAD]	= SMC_CLOSE_FAULT,
 		[SMC_PENDING_LINK_LOST]	= SMC_CLOSE_LINK_LOST,
 		[SMC_PENDING_TIMER]	= SMC_CLOSE_TIMER,
 	};
 	unsigned int bit;
 
 	/* START_TIMER may clear an earlier timer bit */
-	for_each_set_bit(bit, &pending, ARRAY_SIZE(events))
-		if (test_and_clear_bit(bit, &smc->conn->pending))
+	for_each_set_bit(bit, &pending, ARRAY_SIZE(events)) {
+		if (!test_and_clear_bit(bit, &smc->conn->pending))
+			continue;
+		if (smc_land_takes(smc, bit))
+			smc_sock_queue_close(smc->conn);
+		else
 			smc_close_handle_event(smc, events[bit]);
+	}
 }
 
 /* Run the close machine on all pending events, RFC 7609 4.8. */
@@ -475,6 +502,7 @@ void smc_close_work(struct work_struct *work)
 	/* without effect if the state has left its sock */
 	if (smc_sock_lock_work(smc->sk, SMC_MISSED_CLOSE)) {
 		smc_close_run(smc);
+		smc_land_run(smc);
 		smc_close_unlock(smc);
 	}
 	smc_sock_put(smc);
@@ -510,7 +538,7 @@ static bool smc_close_peer_is_done(const struct smc_conn *conn)
 void smc_close_check_end(struct smc_conn *conn)
 {
 	if (!smc_conn_owes_final(conn) &&
-	    (smc_close_peer_is_done(conn) || !rcu_access_pointer(conn->link)))
+	    (smc_close_peer_is_done(conn) || !smc_conn_is_carried(conn)))
 		smc_sock_queue_end(conn, 0);
 }
 
@@ -525,7 +553,7 @@ void smc_close_end_work(struct work_struct *work)
 	struct smc_conn *conn = container_of(to_delayed_work(work), struct smc_conn, end_work);
 
 	if (conn->token)
-		smc_close_leave(conn, smc_close_peer_is_done(conn) || smc_lgr_is_down(conn->lgr));
+		smc_close_leave(conn, smc_close_peer_is_done(conn) || !conn->carrier->is_up(conn));
 	smc_conn_forget_unread(conn);
 	smc_conn_put(conn);
 }

@@ -11,6 +11,7 @@ void smc_close_work(struct work_struct *work);
 void smc_close_check_end(struct smc_conn *conn);
 void smc_close_end_work(struct work_struct *work);
 void smc_close_timer(struct timer_list *timer);
+void smc_close_finish(struct smc_sock *smc);
 void smc_close_leave(struct smc_conn *conn, bool is_peer_done);
 
 bool smc_close_awaits_fin(struct smc_sock *smc, struct smc_conn *conn);

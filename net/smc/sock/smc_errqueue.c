@@ -79,6 +79,42 @@ void smc_errqueue_request(struct smc_conn *conn, u32 tsflags)
 }
 
 /**
+ * smc_errqueue_next() - find the next byte that is to get a stamp
+ * @conn: the connection
+ * @pos: position in its stream
+ *
+ * Context: Process context. Expects the socket lock held. Takes conn->lock.
+ * Return: position behind that byte, which is after @pos; U64_MAX if there is none.
+ */
+u64 smc_errqueue_next(struct smc_conn *conn, u64 pos)
+{
+	const struct smc_stamps *stamps = conn->stamps;
+	unsigned int i;
+
+	sock_owned_by_me(conn->sk);
+	if (!stamps)
+		return U64_MAX;
+	guard(spinlock_bh)(&conn->lock);
+	for (i = 0; i < stamps->nr; i++)
+		if (stamps->end[i] > pos)
+			return stamps->end[i];
+	return U64_MAX;
+}
+
+/**
+ * smc_errqueue_base() - the byte from which SOF_TIMESTAMPING_OPT_ID counts
+ * @conn: the connection
+ *
+ * Context: Process context. Expects the socket lock held.
+ * Return: position in its stream.
+ */
+u64 smc_errqueue_base(const struct smc_conn *conn)
+{
+	sock_owned_by_me(conn->sk);
+	return conn->stamps && conn->stamps->has_id ? conn->stamp_base : conn->ctl.tx_prep;
+}
+
+/**
  * smc_errqueue_discard() - drop pending stamps, as TCP does for discarded data
  * @conn: the connection
  *

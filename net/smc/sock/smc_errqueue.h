@@ -7,6 +7,8 @@
 
 void smc_errqueue_prepare(struct smc_conn *conn, u32 tsflags);
 void smc_errqueue_request(struct smc_conn *conn, u32 tsflags);
+u64 smc_errqueue_next(struct smc_conn *conn, u64 pos);
+u64 smc_errqueue_base(const struct smc_conn *conn);
 void smc_errqueue_discard(struct smc_conn *conn);
 void smc_errqueue_report(struct smc_conn *conn);
 

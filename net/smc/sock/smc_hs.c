@@ -31,6 +31,7 @@
 #include "sock/smc_child.h"
 #include "sock/smc_close.h"
 #include "sock/smc_hs.h"
+#include "sock/smc_hs_meet.h"
 #include "sock/smc_hs_outcome.h"
 #include "sock/smc_hs_path.h"
 #include "sock/smc_hs_ring.h"
@@ -56,7 +57,7 @@ enum hs_event {
 	HS_LGR,		/* its link group, or the one that another handshake forms */
 	HS_SENDS,	/* an element for the send ring */
 	HS_RMBS,	/* an RMB element */
-	HS_PAIR,	/* the handshake of the client on this host */
+	HS_MEET,	/* the other end on this host, which queues the work item */
 	HS_POLL,	/* not reported: poll */
 };
 
@@ -66,6 +67,7 @@ enum hs_limit {
 	HS_HALF,	/* half of it: the peer waits as long for our message */
 	HS_PROPOSAL,	/* the same, but longer with a slow or unknown round trip */
 	HS_ROUTE,	/* for a neighbour; brief if the handshake can do without */
+	HS_BIRTH,	/* of the server's child on this host; brief if it may be elsewhere */
 };
 
 /* Whether a step may answer the peer with a Decline. Otherwise it resets TCP. */
@@ -106,6 +108,9 @@ static bool hs_lock(struct smc_hs *hs)
 /* Retransmission timeouts of TCP for a Proposal; one second each while no round trip is known. */
 #define SMC_HS_PROPOSAL_RTOS	8
 
+/* For a child that is born on this host, in jiffies */
+#define SMC_HS_BIRTH_JIFFIES	2
+
 /* Time limit of the current step in jiffies, 0 for none. */
 static unsigned long hs_limit_jiffies(const struct smc_hs *hs, enum hs_limit limit)
 {
@@ -123,6 +128,8 @@ static unsigned long hs_limit_jiffies(const struct smc_hs *hs, enum hs_limit lim
 	case HS_PROPOSAL:
 		time = READ_ONCE(inet_csk(hs->smc->sk)->icsk_rto);
 		return clamp(time * SMC_HS_PROPOSAL_RTOS, full / 2, full);
+	case HS_BIRTH:
+		return hs->smc->place == SMC_PATH_INSIDE ? full / 2 : SMC_HS_BIRTH_JIFFIES;
 	default:
 		if (!smc_hs_can_do_without(hs))
 			return full / 2;
@@ -186,8 +193,6 @@ static bool hs_begin_watch(struct smc_hs *hs, enum hs_event event)
 		return false;
 	if (event == HS_LGR)
 		hs_watch(hs, &hs->lgr->waitq);
-	else if (event == HS_PAIR)
-		hs_watch(hs, smc_same_host_waitq(hs->pair));
 	else if (event == HS_SENDS)
 		hs_watch_pool(hs, &hs->lgr->sends.waitq);
 	else if (event == HS_RMBS)
@@ -339,10 +344,6 @@ static void hs_key(struct smc_hs *hs, struct smc_lgr_key *key, u8 version, const
 	key->role = hs->role;
 	key->vlan = hs->end.vlan;
 	key->version = version;
-	/* 0 unless the other end is on this host */
-	if (hs->pair)
-		key->peer_net = smc_same_host_net(hs->pair, hs->role == SMC_ROLE_SERVER ?
-						  SMC_ROLE_CLIENT : SMC_ROLE_SERVER);
 	memcpy(key->peer_id, peer_id, sizeof(key->peer_id));
 	memcpy(key->peer_gid, peer_gid, sizeof(key->peer_gid));
 	memcpy(key->peer_mac, peer_mac, sizeof(key->peer_mac));
@@ -642,8 +643,6 @@ static enum smc_hs_outcome hs_announce(struct smc_hs *hs)
 		mtu = min_t(u8, mtu, link->peer.mtu);
 	smc_nego_build_data(&msg, hs->role == SMC_ROLE_SERVER ? SMC_CLC_ACCEPT : SMC_CLC_CONFIRM,
 			    &end, &rmbe, mtu, &hs->params, hs->is_first);
-	if (hs->pair)
-		smc_same_host_publish(hs->pair, hs->role, &msg.accept);
 	return hs_prepare(hs, &msg);
 }
 
@@ -850,8 +849,6 @@ static enum smc_hs_outcome hs_server_check(struct smc_hs *hs)
 	struct smc_ib_peer peer;
 	struct smc_link *link;
 
-	if (hs->pair && smc_same_host_check(hs->pair, SMC_ROLE_CLIENT, &hs->rx.accept))
-		return hs_bad_message(hs);
 	/* any link of the group, SC-09, even a lost one: its keys locate the data (ERR-07) */
 	hs_peer_end(hs, &hs->rx.accept, &peer);
 	link = hs->is_first ? NULL : smc_lgr_link_by_peer(hs->lgr, &peer);
@@ -872,18 +869,6 @@ static enum smc_hs_outcome hs_server_check(struct smc_hs *hs)
 	return SMC_HS_GO_ON;
 }
 
-/* On this host: connect() ends first, as with TCP. */
-static enum smc_hs_outcome hs_server_last(struct smc_hs *hs)
-{
-	return hs->pair && !smc_same_host_is_over(hs->pair) ? SMC_HS_WAIT : SMC_HS_GO_ON;
-}
-
-/* The client may be starved of CPU; do not wait longer for it. */
-static enum smc_hs_outcome hs_late_last(struct smc_hs *hs)
-{
-	return SMC_HS_GO_ON;
-}
-
 static enum smc_hs_outcome hs_client_propose(struct smc_hs *hs)
 {
 	enum smc_hs_outcome out;
@@ -895,36 +880,12 @@ static enum smc_hs_outcome hs_client_propose(struct smc_hs *hs)
 	if (out != SMC_HS_GO_ON)
 		return out;
 	hs->proposal = msg.proposal;
-	/* before the server can ask for it */
-	if (smc_path_may_be_local(hs->net))
-		hs->pair = smc_same_host_offer(&hs->name, hs->net, &hs->end, hs->peer_id);
-	if (hs->is_local_only && !hs->pair)
-		return smc_hs_decline(hs, SMC_DECLINE_MEM);
 	return hs_prepare(hs, &msg);
-}
-
-/* Without a match the server is another host, and a port for this host only is useless. */
-static enum smc_hs_outcome hs_client_meet(struct smc_hs *hs)
-{
-	int rc = smc_same_host_check(hs->pair, SMC_ROLE_SERVER, &hs->rx.accept);
-
-	if (!rc)
-		return SMC_HS_GO_ON;
-	if (rc == -EBADMSG)
-		return hs_bad_message(hs);
-	if (hs->is_local_only)
-		return smc_hs_decline(hs, SMC_DECLINE_DIFFPREFIX);
-	smc_hs_leave_pair(hs);
-	return SMC_HS_GO_ON;
 }
 
 static enum smc_hs_outcome hs_client_accept(struct smc_hs *hs)
 {
-	enum smc_hs_outcome out = hs_recv(hs, SMC_CLC_ACCEPT);
-
-	if (out != SMC_HS_GO_ON || !hs->pair)
-		return out;
-	return hs_client_meet(hs);
+	return hs_recv(hs, SMC_CLC_ACCEPT);
 }
 
 /* Reserve a place in the Accept's group. It may be forming: Accepts may overtake each other. */
@@ -1010,6 +971,9 @@ static enum smc_hs_outcome hs_client_form(struct smc_hs *hs)
 static const struct hs_row hs_server[] = {
 	/* step		       Decline	 undo		    event    limit    on timeout */
 	/* 1. did both sides offer SMC-R? TCP reports it with the child, 3.5.1.1, OPT-10 */
+	/* both ends on this host: memory in place of all that follows */
+	{ smc_hs_server_meet,  HS_NO,    smc_hs_undo_meet },
+	{ smc_hs_server_last,  HS_NO,    NULL,              HS_MEET, HS_HALF, smc_hs_late_last },
 	/* 2. Proposal; RDMA port; common subnet, or a route; 3.5.1.2 */
 	{ hs_server_proposal,  HS_YES,   NULL,              HS_PEER, HS_PROPOSAL, hs_late_message },
 	{ hs_server_port,      HS_YES,   smc_hs_put_port },
@@ -1039,14 +1003,15 @@ static const struct hs_row hs_server[] = {
 	/* after a failure: Declines, which may cross */
 	{ hs_back_out,         HS_QUIET, NULL,              HS_PEER, HS_FULL, hs_late_message },
 	{ hs_cross,            HS_NO,    NULL,              HS_POLL, HS_FULL, hs_late_cross },
-	/* 11. on this host connect() ends first */
-	{ hs_server_last,      HS_NO,    NULL,              HS_PAIR, HS_HALF, hs_late_last },
 	{ hs_open,             HS_NO },
 };
 
 /* Step 1 is smc_tcp_opened(), smc_tcp.c. */
 static const struct hs_row hs_client[] = {
 	/* step		       Decline	 undo		    event    limit    on timeout */
+	/* both ends on this host: memory in place of all that follows */
+	{ smc_hs_client_meet,  HS_NO,    smc_hs_undo_meet,  HS_MEET, HS_BIRTH, smc_hs_late_meet },
+	{ smc_hs_client_join,  HS_NO,    NULL,              HS_MEET, HS_FULL, smc_hs_late_join },
 	/* 2. RDMA port, Proposal; 3.5.1.2 */
 	{ hs_client_propose,   HS_YES,   smc_hs_put_port },
 	{ hs_transmit,         HS_NO,    NULL,              HS_POLL, HS_HALF, hs_late_transmit },
@@ -1125,12 +1090,22 @@ static bool hs_is_unanswered(const struct smc_hs *hs)
 	return hs->err == -ECONNRESET || hs->err == -EPIPE || hs->err == -ETIMEDOUT;
 }
 
+static bool hs_is_meeting(const struct smc_hs *hs)
+{
+	const struct hs_row *row = hs_current_row(hs);
+
+	return row->event == HS_MEET || row->undo == smc_hs_undo_meet;
+}
+
 /* A client that closed early, or sent a malformed message, proves nothing. */
 static void hs_note_client(struct smc_hs *hs)
 {
 	bool is_silent = hs->err == -ETIMEDOUT && !hs->half.done;
 	bool is_tcp = hs->outcome == SMC_HS_TCP && hs->reason == SMC_DECLINE_PEERNOSMC;
 
+	/* a client on this host has sent nothing, unless it shares memory now */
+	if (hs_is_meeting(hs) && hs->outcome != SMC_HS_SMC)
+		return;
 	if (hs_current_row(hs)->step != hs_server_proposal)
 		smc_peer_works(hs->net, SMC_PEER_CLIENT, &hs->peer, 0);
 	else if (is_silent || is_tcp)
@@ -1211,10 +1186,12 @@ static enum smc_hs_outcome hs_run_step(struct smc_hs *hs)
 /* The next row, or the Decline that replaces it, has a time limit of its own. */
 static void hs_move_on(struct smc_hs *hs, enum smc_hs_outcome out)
 {
+	const struct hs_row *row = hs_current_row(hs);
+
 	if (hs->waitq || hs->watched)
 		hs_unwatch(hs);
-	/* the time limit of a Proposal begins with the connection */
-	if (hs_current_row(hs)->event || out == SMC_HS_DECLINE)
+	/* the time limit of a Proposal begins with the connection, or behind smc_hs_meet.c */
+	if ((row->event && row->event != HS_MEET) || out == SMC_HS_DECLINE)
 		hs->since = jiffies;
 	if (out == SMC_HS_DECLINE)
 		hs->is_declining = true;
@@ -1225,11 +1202,12 @@ static void hs_move_on(struct smc_hs *hs, enum smc_hs_outcome out)
 static void hs_run(struct smc_hs *hs)
 {
 	enum smc_hs_outcome out;
-	long left;
+	long left = LONG_MAX;
 
 	for (;;) {
 		out = hs_run_step(hs);
-		left = hs_time_left(hs);
+		if (out == SMC_HS_WAIT)
+			left = hs_time_left(hs);
 		if (out == SMC_HS_WAIT && !left)
 			out = hs_next_row(hs)->late(hs);
 		if (out != SMC_HS_GO_ON && out != SMC_HS_DECLINE)
@@ -1261,7 +1239,6 @@ static bool hs_start(struct smc_sock *smc, enum smc_role role, const struct sock
 	hs->since = jiffies;
 	smc_path_peer_addr(smc->sk, &hs->peer);
 	hs->server_port = ntohs(inet_sk(smc->sk)->inet_dport);
-	smc_same_host_get_key(smc->sk, role, &hs->name);
 	smc_sock_get(smc);
 	/* pairs with smp_load_acquire() in smc_hs_work() */
 	smp_store_release(&smc->hs, hs);
@@ -1293,7 +1270,7 @@ bool smc_hs_begin_server(struct smc_sock *smc, struct smc_child *child, const st
 	}
 	WRITE_ONCE(smc->child, child);
 	smc_sock_queue_delayed(smc, hs_limit_jiffies(smc->hs, HS_PROPOSAL));
-	if (smc_hs_tcp_has_input(sk))
+	if (smc_meet_expect(smc) || smc_hs_tcp_has_input(sk))
 		smc_sock_queue(smc);
 	smc_listener_count(child, SMC_HS_CHILD_BYTES + sizeof(struct smc_conn));
 	return true;
@@ -1303,6 +1280,7 @@ bool smc_hs_begin_server(struct smc_sock *smc, struct smc_child *child, const st
 static void hs_forget(struct smc_sock *smc)
 {
 	sock_owned_by_me(smc->sk);
+	smc_meet_leave(smc);
 	if (smc->phase == SMC_PHASE_HANDSHAKE || smc->phase == SMC_PHASE_STOPPING)
 		smc_hs_back_to_idle(smc);
 }
@@ -1321,10 +1299,12 @@ static bool hs_begin_client(struct smc_sock *smc)
 		release_sock(sk);
 		return true;
 	}
-	if (!hs_is_wanted(smc))
+	if (!hs_is_wanted(smc)) {
 		hs_forget(smc);
-	else if (!hs_start(smc, SMC_ROLE_CLIENT, sk))
+	} else if (!hs_start(smc, SMC_ROLE_CLIENT, sk)) {
+		smc_meet_leave(smc);
 		smc_hs_finish_failed(smc, ENOBUFS);
+	}
 	smc_close_unlock(smc);
 	return true;
 }

@@ -24,6 +24,11 @@ static void smc_hs_count_smc(const struct smc_hs *hs)
 	bool is_server = hs->role == SMC_ROLE_SERVER;
 
 	smc_stat_inc(hs->net, is_server ? SMC_STAT_SERVER_SMC : SMC_STAT_CLIENT_SMC);
+	if (hs->smc->conn->pair) {
+		smc_stat_inc(hs->net, is_server ? SMC_STAT_SERVER_MEMORY :
+						  SMC_STAT_CLIENT_MEMORY);
+		return;
+	}
 	/* versions count from 1 */
 	smc_stat_inc(hs->net, (is_server ? SMC_STAT_SERVER_SMC_V1 : SMC_STAT_CLIENT_SMC_V1) +
 		     hs->smc->conn->lgr->params.version - 1);
@@ -48,7 +53,7 @@ static void smc_hs_finish_smc(struct smc_sock *smc)
 	if (sk->sk_state == TCP_CLOSE)
 		smc_sock_pend(conn, SMC_PENDING_RESET);
 	else if (smc_tcp_holds_payload(sk))
-		smc_sock_pend(conn, SMC_PENDING_FAULT);
+		smc_sock_pend(conn, SMC_PENDING_PAYLOAD);
 }
 
 /**
@@ -169,7 +174,7 @@ void smc_hs_finish(struct smc_hs *hs)
 		smc_hs_finish_client(hs);
 	smc_close_unlock(smc);
 	/* not earlier: a server on this host waits until the client has finished */
-	smc_hs_leave_pair(hs);
+	smc_meet_leave(smc);
 	if (hs->role == SMC_ROLE_SERVER)
 		smc_child_done(smc, is_good);
 	mem_cgroup_put(hs->memcg);

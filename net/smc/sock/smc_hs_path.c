@@ -18,7 +18,7 @@
  */
 static bool smc_hs_may_try_v2(const struct smc_hs *hs)
 {
-	return !hs->params.is_routed && !hs->pair &&
+	return !hs->params.is_routed &&
 	       READ_ONCE(smc_net(hs->net)->set.roce) == SMC_GID_V1_FIRST &&
 	       (hs->role == SMC_ROLE_SERVER || !hs->end.is_v2);
 }
@@ -46,29 +46,13 @@ void smc_hs_note_path(const struct smc_hs *hs, enum smc_decline reason)
 }
 
 /**
- * smc_hs_leave_pair() - leave the pair with the handshake at the other end
- * @hs: the handshake; its outcome is published, or it may have no pair
- *
- * Context: Process context.
- */
-void smc_hs_leave_pair(struct smc_hs *hs)
-{
-	if (hs->pair)
-		smc_same_host_leave(hs->pair, hs->role);
-	hs->pair = NULL;
-}
-
-/**
- * smc_hs_put_port() - undo: put the ports and hide the client from servers on this host
+ * smc_hs_put_port() - undo: put the ports
  * @hs: the handshake, which may have no port
  *
  * Context: Process context.
  */
 void smc_hs_put_port(struct smc_hs *hs)
 {
-	/* the pair borrows the end */
-	if (hs->pair && hs->role == SMC_ROLE_CLIENT)
-		smc_same_host_withdraw(hs->pair);
 	smc_ib_end_put(&hs->end);
 	smc_ib_end_put(&hs->routed);
 }
@@ -117,25 +101,17 @@ static void smc_hs_find_routed(struct smc_hs *hs, const u8 *peer_gid)
 		hs->routed.dev = NULL;
 }
 
-/* Find the server's port. A client on this host has chosen the port for both. */
 static enum smc_decline smc_hs_server_port(struct smc_hs *hs)
 {
 	enum smc_decline reason;
 
-	if (smc_path_may_be_local(hs->net))
-		hs->pair = smc_same_host_take(&hs->name, hs->net, &hs->proposal, &hs->end);
-	if (hs->pair) {
-		/* this host is as near as a LAN */
-		hs->is_near = true;
-		return SMC_DECLINE_NONE;
-	}
 	reason = smc_path_find_server(hs->smc->sk, &hs->proposal, &hs->end, &hs->is_near);
 	if (reason == SMC_DECLINE_NONE && hs->proposal.offers_v2)
 		smc_hs_find_routed(hs, hs->proposal.v2.gid);
 	return reason;
 }
 
-/* The port of the route, else one for routed paths, else any for a server on this host. */
+/* The port of the route, else one for routed paths. */
 static enum smc_decline smc_hs_client_port(struct smc_hs *hs, struct smc_nego_subnets *subnets)
 {
 	struct sock *tsk = hs->smc->sk;
@@ -144,24 +120,16 @@ static enum smc_decline smc_hs_client_port(struct smc_hs *hs, struct smc_nego_su
 	reason = smc_path_find(tsk, &hs->end, subnets);
 	hs->is_near = reason == SMC_DECLINE_NONE && smc_path_is_direct(tsk);
 	smc_hs_find_routed(hs, NULL);
-	if (reason == SMC_DECLINE_CNFERR && hs->routed.dev) {
-		smc_ib_end_copy(&hs->end, &hs->routed);
-		if (smc_path_may_be_local(hs->net))
-			smc_path_name_host(tsk, subnets);
-		return SMC_DECLINE_NONE;
-	}
-	if (reason == SMC_DECLINE_NONE || !smc_path_may_be_local(hs->net) ||
-	    smc_path_find_local(tsk, &hs->end, subnets) != SMC_DECLINE_NONE)
+	if (reason != SMC_DECLINE_CNFERR || !hs->routed.dev)
 		return reason;
-	smc_ib_end_put(&hs->routed);
-	hs->is_local_only = true;
+	smc_ib_end_copy(&hs->end, &hs->routed);
 	return SMC_DECLINE_NONE;
 }
 
 /**
  * smc_hs_find_port() - find the RDMA port, if this connection may use RDMA at all
  * @hs: the handshake; on a server with the Proposal. Receives @hs->end, @hs->routed if a
- *	path may cross subnets, and on a server a pair with a client on this host
+ *	path may cross subnets
  * @subnets: receives the subnets that a client proposes; NULL on a server
  *
  * Context: The handshake's work item, may sleep.

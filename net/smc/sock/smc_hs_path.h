@@ -7,7 +7,6 @@
 
 enum smc_hs_outcome smc_hs_build_proposal(struct smc_hs *hs, struct smc_clc_msg *msg);
 enum smc_hs_outcome smc_hs_find_port(struct smc_hs *hs, struct smc_nego_subnets *subnets);
-void smc_hs_leave_pair(struct smc_hs *hs);
 void smc_hs_local(struct smc_hs *hs, struct smc_nego_local *local);
 void smc_hs_go_routed(struct smc_hs *hs);
 void smc_hs_note_path(const struct smc_hs *hs, enum smc_decline reason);

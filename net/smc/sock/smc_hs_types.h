@@ -4,8 +4,8 @@
 #define SMC_HS_TYPES_H
 
 #include "rdma/smc_route.h"
+#include "group/smc_core.h"
 #include "sock/smc_clc.h"
-#include "sock/smc_same_host.h"
 #include "sock/smc_sock.h"
 #include "control/smc_trace.h"
 
@@ -34,12 +34,8 @@ enum smc_hs_growth {
  * @routed: the local RDMA port for a path that may cross subnets
  * @route: that path; hop_limit is 0 until it is found
  * @is_near: server: @end shares a LAN with the client; client: TCP's route may stay in the subnet
- * @is_local_only: client only: @end can only reach a server on this host
  * @peer: IP address of the other end, IPv4 mapped; TCP's may be gone at the end
  * @server_port: client only: of @peer
- * @name: names the connection if its peer is on this host
- * @pair: shared with the handshake at the other end on this host, or NULL; the other
- *	handshake may not have taken it yet
  * @peer_id: our peer ID
  * @lgr: the group, with a reservation until the connection joins it; NULL again once
  *	the connection is open
@@ -78,11 +74,8 @@ struct smc_hs {
 	struct smc_ib_end routed;
 	struct smc_route route;
 	bool is_near;
-	bool is_local_only;
 	struct in6_addr peer;
 	u16 server_port;
-	struct smc_same_host_key name;
-	struct smc_same_host_pair *pair;
 	u8 peer_id[SMC_PEER_ID_LEN];
 	struct smc_link_group *lgr;
 	struct smc_link *link;

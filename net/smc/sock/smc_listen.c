@@ -36,6 +36,12 @@ static bool smc_listen_is_congested(const struct smc_sock *smc,
 	       READ_ONCE(listener->nr[SMC_CHILD_HANDSHAKE]) > SMC_LISTEN_CONGESTED;
 }
 
+/* A client that can use neither RDMA nor memory would only get a Decline. */
+static bool smc_listen_serves(const struct sock *sk)
+{
+	return smc_ib_has_device() || smc_tcp_syn_is_near(sock_net(sk));
+}
+
 /*
  * Called for each SYN with the option, and the SYN-ACK carries it or not. The client relies on
  * that answer, so it stays while the socket listens: a client that was offered SMC sends a CLC
@@ -55,7 +61,7 @@ static bool smc_listen_withholds_smc(const struct sock *sk)
 		listener = rcu_dereference(smc->listener);
 	/* without a listener it has just ceased to listen */
 	withholds = !listener || READ_ONCE(smc->fallback) != SMC_DECLINE_NONE ||
-		      !smc_ib_has_device() || smc_listen_is_congested(smc, listener);
+		      !smc_listen_serves(sk) || smc_listen_is_congested(smc, listener);
 	rcu_read_unlock();
 	if (withholds || !smc_tcp_syn_peer(&peer))
 		return withholds;
@@ -64,7 +70,7 @@ static bool smc_listen_withholds_smc(const struct sock *sk)
 }
 
 /* Why a connection without the option is TCP. @sk: the connection, from TCP's queue */
-static enum smc_decline smc_listen_plain_reason(const struct sock *lsk, const struct sock *sk)
+static enum smc_decline smc_listen_plain_reason(const struct sock *lsk, struct sock *sk)
 {
 	enum smc_decline reason;
 	struct in6_addr peer;
@@ -73,7 +79,8 @@ static enum smc_decline smc_listen_plain_reason(const struct sock *lsk, const st
 	reason = smc_policy_peek(lsk, SMC_POLICY_LISTEN, &peer, inet_sk(lsk)->inet_num, NULL);
 	if (reason != SMC_DECLINE_NONE)
 		return reason;
-	return smc_ib_has_device() ? SMC_DECLINE_PEERNOSMC : smc_path_lack(NULL);
+	return smc_ib_has_device() || smc_path_is_inside(sk) ? SMC_DECLINE_PEERNOSMC :
+							       smc_path_lack(NULL);
 }
 
 /* TCP_DEFER_ACCEPT in jiffies; TCP stores it as a number of its timeouts. */
@@ -211,6 +218,36 @@ void smc_listen_stop(struct smc_sock *smc)
 	smc_listen_end(smc);
 }
 
+/**
+ * smc_listen_land() - have a listener go on in TCP, without a gap
+ * @smc: the socket, listening, while the module is drained; invalid if the result is true
+ *
+ * A client whose SYN was answered with SMC's option must find SMC, and a child that is on SMC is
+ * in no queue of TCP. So both must be gone; the caller tries again.
+ *
+ * Context: Process context, may sleep. Expects the socket lock held.
+ * Return: true if it is plain TCP.
+ */
+bool smc_listen_land(struct smc_sock *smc)
+{
+	struct smc_listener *listener = smc_sock_listener(smc);
+	struct sock *sk = smc->sk;
+
+	sock_owned_by_me(sk);
+	if (sk->sk_state != TCP_LISTEN ||
+	    reqsk_queue_len(&inet_csk(sk)->icsk_accept_queue) ||
+	    smc_listener_has_agreed(listener) || !smc_listener_is_empty(listener))
+		return false;
+	WRITE_ONCE(listener->has_landed, true);
+	/* pairs with smp_rmb() in smc_listen_is_over(): why it stopped, then that it did */
+	smp_wmb();
+	smc_listen_end(smc);
+	smc_tcp_become(smc, SMC_DECLINE_DRAIN);
+	/* accept() goes on in TCP's queue */
+	smc_wake_everybody(sk);
+	return true;
+}
+
 /* The listener's work item; drops the reference taken when it was queued. */
 static void smc_listen_work(struct work_struct *work)
 {
@@ -345,6 +382,18 @@ static bool smc_listen_next(struct smc_listener *listener, struct sock *lsk,
 	return false;
 }
 
+/* Return: true if the socket does not listen any more; one that landed does, on TCP. */
+static bool smc_listen_is_over(const struct smc_listener *listener, const struct sock *sk)
+{
+	if (inet_sk_state_load(sk) != TCP_LISTEN)
+		return true;
+	if (READ_ONCE(listener->sk))
+		return false;
+	/* pairs with smp_wmb() in smc_listen_land() */
+	smp_rmb();
+	return !READ_ONCE(listener->has_landed);
+}
+
 static int smc_listen_wait(struct socket *sock, struct smc_listener *listener,
 			   long *timeo)
 {
@@ -356,12 +405,14 @@ static int smc_listen_wait(struct socket *sock, struct smc_listener *listener,
 	for (;;) {
 		/* one connection wakes one accept() */
 		prepare_to_wait_exclusive(wq, &wait, TASK_INTERRUPTIBLE);
-		if (!READ_ONCE(listener->sk) || inet_sk_state_load(sk) != TCP_LISTEN)
+		if (smc_listen_is_over(listener, sk))
 			rc = -EINVAL;
 		else if (smc_listen_is_ready(listener, sk))
 			break;
 		else if (!*timeo)
 			rc = -EAGAIN;
+		else if (READ_ONCE(listener->has_landed) && smc_sock_restart_call())
+			rc = -ERESTARTSYS;
 		else if (signal_pending(current))
 			rc = sock_intr_errno(*timeo);
 		if (rc)
@@ -388,7 +439,7 @@ static int smc_listen_accept(struct socket *sock, int flags, struct smc_accepted
 		listener = NULL;
 	rcu_read_unlock();
 	if (!listener)
-		return -EINVAL;
+		return smc ? -EINVAL : 1;
 	while (!rc && !smc_listen_next(listener, sk, child))
 		rc = smc_listen_wait(sock, listener, &timeo);
 	child->is_last = !smc_listen_is_ready(listener, sk);
@@ -427,14 +478,14 @@ static void accept_child(struct sock *sk, struct socket *newsock)
  * @is_empty: set if no other connection is ready
  *
  * Context: Process context, may sleep.
- * Return: 0; -EAGAIN; -EINVAL if not listening; -ERESTARTSYS or -EINTR on a signal.
+ * Return: 0; 1 if it is plain TCP, and the caller has to go on there; -EAGAIN; -EINVAL if not
+ * listening; -ERESTARTSYS or -EINTR on a signal; -ERESTARTSYS if it has landed.
  */
 int smc_accept(struct socket *sock, struct socket *newsock, int flags, int *is_empty)
 {
 	struct smc_accepted child;
 	int rc;
 
-	guard(smc_call)(sock->sk);
 	rc = smc_listen_accept(sock, flags, &child);
 	if (rc)
 		return rc;

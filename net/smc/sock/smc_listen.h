@@ -8,6 +8,7 @@
 int smc_listen(struct socket *sock, int backlog);
 int smc_accept(struct socket *sock, struct socket *newsock, int flags, int *is_empty);
 void smc_listen_stop(struct smc_sock *smc);
+bool smc_listen_land(struct smc_sock *smc);
 bool smc_listen_is_ready(const struct smc_listener *listener, const struct sock *sk);
 
 #endif /* SMC_LISTEN_H */

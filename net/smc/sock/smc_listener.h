@@ -31,6 +31,7 @@ enum smc_child_state {
  * @nr_agreed: children in TCP's queue that have agreed on SMC, each with a reference
  * @has_backlog: TCP listens, and children of @ready take places in its backlog
  * @nr_backlog: those that do; with &sock.sk_ack_backlog under the lock of TCP's queue
+ * @has_landed: its sock goes on in TCP; set before @sk is cleared
  * @sk: the sock that listens; NULL once it has stopped
  * @pending: children that are not ready, oldest first
  * @ready: children for accept(), oldest first
@@ -44,6 +45,7 @@ struct smc_listener {
 	atomic_t nr_agreed;
 	spinlock_t lock;		/* see above */
 	bool has_backlog;
+	bool has_landed;
 	unsigned int nr_backlog;
 	struct sock *sk;
 	struct list_head pending;
@@ -109,6 +111,12 @@ static inline bool smc_listener_has_plain(const struct smc_listener *listener,
 	smp_rmb();
 	others = max(atomic_read(&listener->nr_agreed), 0);
 	return queued > others + READ_ONCE(listener->nr_backlog);
+}
+
+/* True if it has no child, ready or not. */
+static inline bool smc_listener_is_empty(const struct smc_listener *listener)
+{
+	return list_empty_careful(&listener->pending) && list_empty_careful(&listener->ready);
 }
 
 struct smc_listener *smc_listener_new(struct sock *sk, work_func_t take);

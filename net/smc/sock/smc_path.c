@@ -3,8 +3,8 @@
  * Which RNIC leads to the peer of a TCP connection.
  *
  * A connection maps to the RDMA port of its route, and to the subnets that show whether both ends
- * share a LAN. With net.smc.same_host, a connection without such a port may have its peer on this
- * host (smc_same_host.c). Any port serves it, since an RNIC reaches itself.
+ * share a LAN. One that stays on this host may need none (smc_meet.c): where that is possible is
+ * decided here, by net.smc.memory and the device of a packet.
  */
 #include <linux/etherdevice.h>
 #include <linux/inetdevice.h>
@@ -17,6 +17,7 @@
 #include <net/ipv6.h>
 #include <net/l3mdev.h>
 #include <net/route.h>
+#include <net/rtnetlink.h>
 #include <net/sock.h>
 
 #include "smc_compat.h"
@@ -332,16 +333,67 @@ bool smc_path_is_direct(struct sock *tsk)
 	return is_direct;
 }
 
+/* Virtual devices that lead to other namespaces of this host; some lead to other hosts as well. */
+static bool smc_path_is_virtual(const struct net_device *ndev)
+{
+	static const char * const kinds[] = {
+		"veth", "bridge", "macvlan", "ipvlan", "netkit", "dummy", "tun",
+	};
+	unsigned int i;
+
+	for (i = 0; ndev->rtnl_link_ops && i < ARRAY_SIZE(kinds); i++)
+		if (!strcmp(ndev->rtnl_link_ops->kind, kinds[i]))
+			return true;
+	return false;
+}
+
+/* A VRF is away: it has packets of this host and of others. */
+static enum smc_path_place smc_path_place_of(const struct net *net, const struct net_device *ndev)
+{
+	int memory = READ_ONCE(smc_net(net)->set.memory);
+
+	if (memory != SMC_MEMORY_OFF && ndev->flags & IFF_LOOPBACK)
+		return SMC_PATH_INSIDE;
+	return memory == SMC_MEMORY_HOST && smc_path_is_virtual(ndev) ? SMC_PATH_NEARBY :
+									SMC_PATH_AWAY;
+}
+
 /**
- * smc_path_may_be_local() - check whether SMC may serve connections inside this host
- * @net: the namespace
+ * smc_path_sender() - check whether the sender of a packet may share memory with us
+ * @net: the namespace that received it
+ * @skb: the packet, at TCP
+ *
+ * The device tells more than addresses, which may be translated.
  *
  * Context: Any context.
- * Return: true if the namespace allows it; the other end must as well.
+ * Return: where the sender is; SMC_PATH_AWAY where net.smc.memory excludes it.
  */
-bool smc_path_may_be_local(const struct net *net)
+enum smc_path_place smc_path_sender(const struct net *net, const struct sk_buff *skb)
 {
-	return READ_ONCE(smc_net(net)->set.same_host);
+	const struct net_device *ndev;
+
+	if (READ_ONCE(smc_net(net)->set.memory) == SMC_MEMORY_OFF)
+		return SMC_PATH_AWAY;
+	guard(rcu)();
+	ndev = dev_get_by_index_rcu((struct net *)net, skb->skb_iif);
+	return ndev ? smc_path_place_of(net, ndev) : SMC_PATH_AWAY;
+}
+
+/**
+ * smc_path_is_inside() - check whether a connection may share memory inside its namespace
+ * @tsk: the connected inner TCP socket
+ *
+ * Context: Any context.
+ * Return: true if its route is a loopback, and net.smc.memory allows it.
+ */
+bool smc_path_is_inside(struct sock *tsk)
+{
+	struct net_device *ndev = smc_path_route_dev(tsk);
+	bool is_inside;
+
+	is_inside = ndev && smc_path_place_of(sock_net(tsk), ndev) == SMC_PATH_INSIDE;
+	dev_put(ndev);
+	return is_inside;
 }
 
 /* connect() to the unspecified address goes to this host. */
@@ -393,6 +445,10 @@ static enum smc_decline smc_path_check_port(struct net *net, struct net_device *
 {
 	struct smc_ib_end end;
 
+	if (smc_path_place_of(net, ndev) != SMC_PATH_AWAY)
+		return SMC_DECLINE_NONE;
+	if (!smc_ib_has_device())
+		return smc_path_lack(NULL);
 	if (smc_path_find_port(net, ndev, NULL, NULL, &end))
 		return smc_path_lack(ndev);
 	smc_ib_end_put(&end);
@@ -400,13 +456,13 @@ static enum smc_decline smc_path_check_port(struct net *net, struct net_device *
 }
 
 /**
- * smc_path_reach() - check whether connect() may find an RNIC
+ * smc_path_reach() - check whether connect() may find an RNIC, or a server on this host
  * @tsk: the socket, not connected
  * @addr: address that connect() sends the SYN to, of either family; checked
  *
  * Without an RNIC on its route a client would decline. A service that repeats TCP options which
  * it does not know would take that Decline for payload. The answer is that of smc_path_find() for
- * the connection, unless its peer may be on this host.
+ * the connection, unless its server may share memory with it.
  *
  * Context: Process context, may sleep.
  * Return: SMC_DECLINE_NONE if it may, or the reason why not. Without a route SMC_DECLINE_NONE, so
@@ -415,22 +471,21 @@ static enum smc_decline smc_path_check_port(struct net *net, struct net_device *
 enum smc_decline smc_path_reach(struct sock *tsk, const struct sockaddr *addr)
 {
 	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)addr;
+	bool has_memory = READ_ONCE(smc_net(sock_net(tsk))->set.memory) != SMC_MEMORY_OFF;
 	const struct sockaddr_in *in = (const struct sockaddr_in *)addr;
 	struct net_device *ndev;
 	struct dst_entry *dst;
 	enum smc_decline reason;
 	struct in6_addr peer;
 
-	if (!smc_ib_has_device())
+	if (!has_memory && !smc_ib_has_device())
 		return smc_path_lack(NULL);
-	if (smc_path_may_be_local(sock_net(tsk)))
-		return SMC_DECLINE_NONE;
 	if (addr->sa_family == AF_INET6)
 		peer = in6->sin6_addr;
 	else
 		ipv6_addr_set_v4mapped(in->sin_addr.s_addr, &peer);
 	if (smc_path_is_loopback(&peer))
-		return SMC_DECLINE_NOSMCRDEV;
+		return has_memory ? SMC_DECLINE_NONE : SMC_DECLINE_NOSMCRDEV;
 	/* the port is at one place in both families */
 	dst = ipv6_addr_v4mapped(&peer) ?
 		smc_path_look_up_ipv4(tsk, peer.s6_addr32[3], in->sin_port) :
@@ -442,43 +497,6 @@ enum smc_decline smc_path_reach(struct sock *tsk, const struct sockaddr *addr)
 	reason = ndev ? smc_path_check_port(sock_net(tsk), ndev) : SMC_DECLINE_NOSMCRDEV;
 	dev_put(ndev);
 	return reason;
-}
-
-/**
- * smc_path_name_host() - propose our address in place of a subnet
- * @tsk: the client's connected inner TCP socket
- * @subnets: filled for the Proposal
- *
- * A server on another host has no interface in it, so only this host can accept.
- *
- * Context: Any context.
- */
-void smc_path_name_host(const struct sock *tsk, struct smc_nego_subnets *subnets)
-{
-	struct in6_addr own;
-
-	memset(subnets, 0, sizeof(*subnets));
-	subnets->is_ipv6 = !smc_path_is_ipv4(tsk);
-	smc_path_own_addr(tsk, &own);
-	smc_nego_add_host(subnets, own.s6_addr);
-}
-
-/**
- * smc_path_find_local() - find an RDMA port for a connection inside this host
- * @tsk: the client's connected inner TCP socket
- * @end: filled on success; ends with smc_ib_end_put()
- * @subnets: filled as by smc_path_name_host()
- *
- * Context: Process context, may sleep.
- * Return: SMC_DECLINE_NONE; SMC_DECLINE_NOSMCRDEV if there is no port.
- */
-enum smc_decline smc_path_find_local(struct sock *tsk, struct smc_ib_end *end,
-				     struct smc_nego_subnets *subnets)
-{
-	if (smc_ib_find_any(sock_net(tsk), smc_path_roce(sock_net(tsk), NULL), end))
-		return SMC_DECLINE_NOSMCRDEV;
-	smc_path_name_host(tsk, subnets);
-	return SMC_DECLINE_NONE;
 }
 
 /**
@@ -630,7 +648,7 @@ enum smc_decline smc_path_find_server(struct sock *tsk, const struct smc_clc_pro
 	struct smc_ib_end other;
 
 	*is_near = ndev && smc_path_see(ndev, tsk, prop).is_proposed;
-	/* smc_same_host.c handles connections inside the host */
+	/* smc_hs_meet.c handles connections inside the host */
 	if (*is_near || !ndev || ndev->flags & IFF_LOOPBACK || tsk->sk_bound_dev_if)
 		goto out;
 	if (!smc_path_find_on_lan(tsk, ndev, prop, &other))

@@ -110,7 +110,7 @@ static struct smc_policy_table *smc_policy_insert(const struct smc_policy_table 
 /**
  * smc_policy_add() - add a rule to the policy of a namespace
  * @net: the namespace
- * @rule: the rule, checked and masked; its id is not used
+ * @rule: the rule, checked and masked; gets its id on success
  * @before: id of the rule that it precedes; 0 to make it the last one
  *
  * It applies to connections that start later.
@@ -119,7 +119,7 @@ static struct smc_policy_table *smc_policy_insert(const struct smc_policy_table 
  * Return: 0; -EEXIST if a rule says the same; -ENOENT without rule @before; -ENOSPC if the
  *	   policy is full; -ENOMEM. Nothing changes on failure.
  */
-int smc_policy_add(struct net *net, const struct smc_policy_rule *rule, u32 before)
+int smc_policy_add(struct net *net, struct smc_policy_rule *rule, u32 before)
 {
 	struct smc_policy_table *old, *table;
 	struct smc_policy_entry *entry;
@@ -144,6 +144,7 @@ int smc_policy_add(struct net *net, const struct smc_policy_rule *rule, u32 befo
 		kfree(entry);
 		return -ENOMEM;
 	}
+	rule->id = entry->rule.id;
 	smc_policy_replace(net, table);
 	return 0;
 }

@@ -14,7 +14,7 @@ struct sock;
 
 #define SMC_POLICY_RULES_MAX	256	/* in a namespace */
 
-int smc_policy_add(struct net *net, const struct smc_policy_rule *rule, u32 before);
+int smc_policy_add(struct net *net, struct smc_policy_rule *rule, u32 before);
 int smc_policy_remove(struct net *net, u32 id);
 void smc_policy_flush(struct net *net);
 bool smc_policy_get(const struct net *net, unsigned int i, struct smc_policy_rule *rule,

@@ -9,6 +9,7 @@
 #include "rdma/smc_net.h"
 #include "group/smc_pool.h"
 #include "sock/smc_close.h"
+#include "sock/smc_errqueue.h"
 #include "sock/smc_listen.h"
 #include "sock/smc_poll.h"
 #include "sock/smc_rx.h"
@@ -195,25 +196,16 @@ static void event_app(struct smc_sock *smc, struct smc_conn *conn, u32 events)
 		      READ_ONCE(smc->shutdown) & SEND_SHUTDOWN ? POLL_HUP : POLL_IN);
 }
 
-/**
- * smc_conn_event() - the event upcall of a connection
- * @conn: the connection
- * @events: set of bits, SMC_EV_...
- *
- * Wakes the application, sends what has become possible, and queues the close machine.
- *
- * Context: Any context but hard interrupt.
- */
-void smc_conn_event(struct smc_conn *conn, u32 events)
+static noinline void event_long(struct smc_conn *conn, u32 events)
 {
 	struct smc_sock *smc;
 
-	if (likely(events == SMC_EV_DATA) && event_data(conn))
-		return;
 	if (events & SMC_EV_RINGS_FREE)
 		smc_pool_trim(conn->lgr);
 	if (events & SMC_EV_ABORT)
 		smc_stat_inc(sock_net(conn->sk), SMC_STAT_ABORTS_RX);
+	if (events & SMC_EV_TX_DONE)
+		smc_errqueue_report(conn);
 	guard(rcu)();
 	smc = smc_conn_sock(conn);
 	if (smc)
@@ -225,4 +217,20 @@ void smc_conn_event(struct smc_conn *conn, u32 events)
 		event_close(smc, conn, events);
 	else
 		smc_close_check_end(conn);
+}
+
+/**
+ * smc_conn_event() - the event upcall of a connection
+ * @conn: the connection
+ * @events: set of bits, SMC_EV_...
+ *
+ * Wakes the application, sends what has become possible, and queues the close machine.
+ *
+ * Context: Any context but hard interrupt.
+ */
+void smc_conn_event(struct smc_conn *conn, u32 events)
+{
+	if (likely(events == SMC_EV_DATA) && event_data(conn))
+		return;
+	event_long(conn, events);
 }

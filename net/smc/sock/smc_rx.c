@@ -5,6 +5,9 @@
  * Operation: the peer writes into our element; the cursors delimit the data. It is copied to the
  * application, the consumer cursor advances, and smc_tx_push() sends an update where one is due.
  *
+ * The short way: where conn->attn has none of RX_READS_LONG, smc_rx_recv_short() does so without
+ * conn->lock. smc_rx_doze() waits for data before the call takes the socket lock.
+ *
  * Ownership: the bytes between consumer and producer cursor belong to the reader, who holds the
  * socket lock. A malicious peer may still change them during the copy: nothing depends on their
  * content but the eye catcher.
@@ -16,9 +19,10 @@
 
 #include "smc_compat.h"
 #include "rdma/smc_net.h"
-#include "group/smc_core.h"
+#include "group/smc_carrier.h"
 #include "sock/smc_rx.h"
 #include "sock/smc_tx.h"
+#include "sock/smc_wake.h"
 #include "control/smc_trace.h"
 
 /* One receive call. */
@@ -158,49 +162,13 @@ static bool rx_is_ready(struct rx_call *call)
 	return view.len || view.is_aside || view.is_end || view.is_eof;
 }
 
-static void rx_sync(struct smc_conn *conn, const struct smc_seg *seg)
-{
-	struct smc_link *link;
-
-	rcu_read_lock();
-	link = rcu_dereference(conn->link);
-	if (link)
-		smc_buf_sync_for_cpu(&conn->rmbe, &link->wr, link->index, seg->off, seg->len);
-	rcu_read_unlock();
-}
-
-/* Copy @len readable bytes to the caller. Return: the number copied. */
-static size_t rx_copy(struct rx_call *call, u32 len)
-{
-	struct smc_conn *conn = call->conn;
-	struct smc_seg seg[SMC_RING_SEGS];
-	const struct smc_edge *edge = &conn->ctl.rx_edge;
-	size_t copied = 0;
-	u32 i, nr;
-
-	/*
-	 * rx_cons changes under the socket lock, or in completion context while the ring is empty
-	 * (cdc_keep_urgent())
-	 */
-	nr = smc_ring_segs(edge->size, edge->base,
-			   smc_edge_off(edge, conn->ctl.rx_cons + call->peeked), len, seg);
-	for (i = 0; i < nr; i++) {
-		size_t n;
-
-		rx_sync(conn, &seg[i]);
-		n = smc_buf_read(&conn->rmbe, seg[i].off, seg[i].len, &call->msg->msg_iter);
-		copied += n;
-		if (n < seg[i].len)
-			break;
-	}
-	return copied;
-}
-
 /* Give the space of the bytes back to the peer, TX-09. */
 static void rx_consume(struct smc_conn *conn, u32 len)
 {
 	bool is_due, is_last;
 
+	if (conn->pair)
+		smc_pair_pass(conn, conn->ctl.rx_cons + len);
 	spin_lock_bh(&conn->lock);
 	smc_cdc_consume(&conn->ctl, len);
 	if (!rx_is_inline(conn))
@@ -227,7 +195,8 @@ static ssize_t rx_take(struct rx_call *call, u32 len)
 		return -ECONNRESET;
 	}
 	if (!(call->flags & MSG_TRUNC))
-		n = rx_copy(call, len);
+		n = conn->carrier->read(conn, conn->ctl.rx_cons + call->peeked, len,
+					&call->msg->msg_iter);
 	if (!n)
 		return -EFAULT;
 	if (call->flags & MSG_PEEK) {
@@ -312,7 +281,7 @@ static void rx_unhold(struct rx_call *call)
 	smc_sock_put(call->smc);
 }
 
-/* Return: true if connect() to AF_UNSPEC dropped the connection. */
+/* Return: true if connect() to AF_UNSPEC dropped the connection, or it landed. */
 static bool rx_is_dropped(const struct rx_call *call)
 {
 	return smc_conn_sock(call->conn) != call->smc;
@@ -365,15 +334,19 @@ static int rx_wait(struct rx_call *call, bool is_eof)
 /*
  * No more data can come before some of the @len bytes are read: the ring is full, or the writer is
  * blocked (B) and sees less than the tenth at which deployed writers resume, or it waits until an
- * urgent byte is passed (URG-07).
+ * urgent byte is passed (URG-07). In memory a writer may wait for half of the ring.
  */
-static bool rx_is_stuck(const struct smc_cdc_ctl *ctl, u32 len)
+static bool rx_is_stuck(const struct smc_conn *conn, u32 len)
 {
+	const struct smc_cdc_ctl *ctl = &conn->ctl;
 	u32 space = smc_edge_space(&ctl->rx_edge);
-	u32 window = space - (u32)(ctl->rx_prod - ctl->rx_cons_sent);
+	u32 window = space - (u32)(READ_ONCE(ctl->rx_prod) - ctl->rx_cons_sent);
 
-	return smc_urg_is_in_stream(ctl->rx_urg) || len >= space ||
-	       (ctl->rx_prod_flags & SMC_CDC_BLOCKED && window < space / 10);
+	if (smc_urg_is_in_stream(ctl->rx_urg) || len >= space)
+		return true;
+	if (conn->pair)
+		return window < space / 2;
+	return ctl->rx_prod_flags & SMC_CDC_BLOCKED && window < space / 10;
 }
 
 /* MSG_PEEK frees no space, so it must not wait for data that needs some. */
@@ -386,7 +359,7 @@ static bool rx_has_seen_all(struct rx_call *call)
 		return false;
 	spin_lock_bh(&conn->lock);
 	is_stuck = smc_conn_may_read(conn) &&
-		   rx_is_stuck(&conn->ctl, smc_cdc_readable(&conn->ctl));
+		   rx_is_stuck(conn, smc_cdc_readable(&conn->ctl));
 	spin_unlock_bh(&conn->lock);
 	return is_stuck;
 }
@@ -510,16 +483,16 @@ static void rx_put_extras(struct smc_conn *conn, struct msghdr *msg, int len)
 		put_cmsg(msg, SOL_TCP, TCP_CM_INQ, sizeof(inq), &inq);
 }
 
-static void rx_trace(const struct smc_conn *conn, size_t len)
+static noinline void rx_trace_call(const struct smc_conn *conn, size_t len)
 {
-	struct smc_link *link;
+	guard(rcu)();
+	trace_smc_rx_recvmsg(conn->sk, len, conn->carrier->name(conn));
+}
 
-	if (!trace_smc_rx_recvmsg_enabled())
-		return;
-	rcu_read_lock();
-	link = rcu_dereference(conn->link);
-	trace_smc_rx_recvmsg(conn->sk, len, link ? link->wr.dev_name : "");
-	rcu_read_unlock();
+static inline void rx_trace(const struct smc_conn *conn, size_t len)
+{
+	if (trace_smc_rx_recvmsg_enabled())
+		rx_trace_call(conn, len);
 }
 
 /* What the short way of receiving cannot serve */
@@ -549,10 +522,8 @@ static bool rx_is_idle(const struct sock *sk, s64 *attempts)
 	if (!conn)
 		return false;
 	*attempts = READ_ONCE(smc->attempts);
-	return READ_ONCE(smc->phase) == SMC_PHASE_SMC &&
-	       READ_ONCE(conn->ctl.rx_prod) == READ_ONCE(conn->ctl.rx_cons) &&
-	       !(READ_ONCE(conn->attn) & RX_READS_LONG) && !READ_ONCE(conn->pending) &&
-	       !READ_ONCE(sk->sk_err) && !READ_ONCE(smc->shutdown);
+	return READ_ONCE(conn->ctl.rx_prod) == READ_ONCE(conn->ctl.rx_cons) &&
+	       smc_sock_is_plain(smc, conn, RX_READS_LONG);
 }
 
 /**
@@ -569,7 +540,7 @@ static bool rx_is_idle(const struct sock *sk, s64 *attempts)
  */
 long smc_rx_doze(struct sock *sk, long timeo, s64 *attempts)
 {
-	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	DEFINE_WAIT_FUNC(wait, smc_wake_dozer);
 	wait_queue_head_t *wq = sk_sleep(sk);
 
 	if (!timeo || !rx_is_empty(sk) || sk_can_busy_loop(sk) || signal_pending(current))
@@ -611,36 +582,46 @@ int smc_rx_recv_short(struct sock *sk, struct msghdr *msg, size_t len)
 	const struct smc_sock *smc = smc_sk(sk);
 	struct smc_cdc_ctl *ctl;
 	struct smc_conn *conn;
-	u32 have, want, off, first, n;
+	struct smc_stats_cpu __percpu *stats;
+	u32 have, want, size, off, first, n;
 
 	sock_owned_by_me(sk);
-	if (unlikely(!smc || smc->phase != SMC_PHASE_SMC))
+	conn = smc ? smc->conn : NULL;
+	if (unlikely(!conn))
 		return 0;
-	conn = smc->conn;
 	ctl = &conn->ctl;
 	/* pairs with smp_store_release(): the data is there, and the word of what is unusual */
 	have = smp_load_acquire(&ctl->rx_prod) - ctl->rx_cons;
 	want = min_t(size_t, have, len);
-	if (unlikely(!want || READ_ONCE(conn->attn) & RX_READS_LONG || READ_ONCE(conn->pending) ||
-		     READ_ONCE(sk->sk_err) || smc->shutdown || READ_ONCE(sk->sk_rcvlowat) > 1 ||
-		     READ_ONCE(sk->sk_peek_off) >= 0 || sock_flag(sk, SOCK_RCVTSTAMP) ||
-		     READ_ONCE(sk->sk_tsflags) || tcp_sk(sk)->recvmsg_inq || msg->msg_get_inq))
+	if (unlikely(!want || !smc_sock_is_plain(smc, conn, RX_READS_LONG) ||
+		     READ_ONCE(sk->sk_rcvlowat) > 1 || READ_ONCE(sk->sk_peek_off) >= 0 ||
+		     sock_flag(sk, SOCK_RCVTSTAMP) || READ_ONCE(sk->sk_tsflags) ||
+		     tcp_sk(sk)->recvmsg_inq || msg->msg_get_inq))
 		return 0;
-	off = smc_edge_off(&ctl->rx_edge, ctl->rx_cons);
-	first = min(want, ctl->rx_edge.size - off);
-	n = smc_buf_read(&conn->rmbe, off, first, &msg->msg_iter);
-	if (unlikely(n < want && n == first))
-		n += smc_buf_read(&conn->rmbe, 0, want - first, &msg->msg_iter);
+	size = ctl->rx_edge.size;
+	if (conn->pair) {
+		n = smc_pair_read(conn, ctl->rx_cons, want, &msg->msg_iter);
+	} else {
+		/* without an eye catcher, which SMC_ATTN_MEMORY reports */
+		off = ctl->rx_cons & (size - 1);
+		first = min(want, size - off);
+		n = smc_buf_read(&conn->rmbe, off, first, &msg->msg_iter);
+		if (unlikely(n < want && n == first))
+			n += smc_buf_read(&conn->rmbe, 0, want - first, &msg->msg_iter);
+	}
 	if (unlikely(!n))
 		return 0;
+	if (conn->pair)
+		smc_pair_pass(conn, ctl->rx_cons + n);
 	/* pairs with smp_mb() of a message: what was read, then what is awaited */
 	smp_store_mb(ctl->rx_cons, ctl->rx_cons + n);
-	smc_stats_add(conn->stats, SMC_STAT_RX_BYTES, n);
-	smc_stats_add(conn->stats, smc_stat_size(SMC_STAT_RX_SIZE_8K, n), 1);
+	stats = conn->stats;
+	smc_stats_add(stats, SMC_STAT_RX_BYTES, n);
+	smc_stats_add(stats, smc_stat_size(SMC_STAT_RX_SIZE_8K, n), 1);
 	if (unlikely(have > len))
-		smc_stats_add(conn->stats, SMC_STAT_RX_SHORT, 1);
-	if (unlikely(have >= smc_edge_space(&ctl->rx_edge)))
-		smc_stats_add(conn->stats, SMC_STAT_RX_FULL, 1);
+		smc_stats_add(stats, SMC_STAT_RX_SHORT, 1);
+	if (unlikely(have >= size))
+		smc_stats_add(stats, SMC_STAT_RX_FULL, 1);
 	if (unlikely(READ_ONCE(conn->attn) & SMC_ATTN_URG))
 		rx_settle(conn);
 	if (unlikely(READ_ONCE(conn->attn) & SMC_ATTN_PEER || smc_cdc_may_owe_update(ctl)))
@@ -719,7 +700,7 @@ bool smc_rx_is_readable(struct smc_conn *conn)
 	spin_lock_bh(&conn->lock);
 	if (smc_conn_may_read(conn)) {
 		len = smc_cdc_readable(ctl) + rx_has_aside(conn);
-		is_stuck = rx_is_stuck(ctl, len);
+		is_stuck = rx_is_stuck(conn, len);
 	}
 	spin_unlock_bh(&conn->lock);
 	return len && (len >= target || is_stuck);

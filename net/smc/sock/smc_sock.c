@@ -16,7 +16,7 @@
 
 #include "smc_compat.h"
 #include "rdma/smc_net.h"
-#include "group/smc_core.h"
+#include "group/smc_carrier.h"
 #include "sock/smc_sock.h"
 
 /*
@@ -100,6 +100,7 @@ struct smc_sock *smc_sock_attach(struct sock *sk, gfp_t gfp)
 	INIT_WORK(&smc->close_work, smc_works->close);
 	timer_setup(&smc->close_timer, smc_works->close_timer, 0);
 	timer_setup(&smc->keep_timer, smc_works->keep_timer, 0);
+	timer_setup(&smc->tcp_timer, smc_works->tcp_timer, 0);
 	smc->limits_handshakes = READ_ONCE(smc_net(sock_net(sk))->set.limit_smc_hs);
 	if (xa_alloc_bh(smc_sock_list(smc), &smc->pos, smc, xa_limit_32b, gfp)) {
 		kfree(smc);
@@ -121,7 +122,7 @@ static void smc_sock_drop(struct smc_sock *smc)
 {
 	if (!refcount_dec_and_test(&smc->refs))
 		return;
-	WARN_ON_ONCE(smc->hs || smc->child || smc->conn);
+	WARN_ON_ONCE(smc->hs || smc->child || smc->conn || smc->meet.state);
 	WARN_ON_ONCE(rcu_access_pointer(smc->listener));
 	call_rcu(&smc->rcu, smc_sock_free);
 }
@@ -239,6 +240,25 @@ void smc_sock_end_call(struct smc_sock *smc)
 	this_cpu_dec(smc_sock_calls);
 }
 
+/**
+ * smc_sock_restart_call() - have the task make its system call again
+ *
+ * For a call that would sleep in TCP from here on, possibly for ever, and so hold the module. It is
+ * made again as after a signal without a handler, and finds TCP's function. The caller returns
+ * -ERESTARTSYS.
+ *
+ * Context: Process context, in a call of the socket layer that has had no effect.
+ * Return: false if the task is in no system call of its own: the caller goes on in TCP itself.
+ */
+bool smc_sock_restart_call(void)
+{
+	if (current->flags & (PF_KTHREAD | PF_IO_WORKER))
+		return false;
+	/* without a signal the return to user space only looks for restarts then */
+	set_thread_flag(TIF_NOTIFY_SIGNAL);
+	return true;
+}
+
 /* No call begins any more, so a sum that misses an end is only too high. */
 static bool smc_sock_has_calls(void)
 {
@@ -273,7 +293,7 @@ static const u8 smc_phase_moves[SMC_PHASES] = {
 	[SMC_PHASE_HANDSHAKE]	= BIT(SMC_PHASE_IDLE) | BIT(SMC_PHASE_STOPPING) |
 				  BIT(SMC_PHASE_SMC) | BIT(SMC_PHASE_TCP),
 	[SMC_PHASE_STOPPING]	= BIT(SMC_PHASE_IDLE),
-	[SMC_PHASE_SMC]		= BIT(SMC_PHASE_IDLE),
+	[SMC_PHASE_SMC]		= BIT(SMC_PHASE_IDLE) | BIT(SMC_PHASE_TCP),
 	[SMC_PHASE_TCP]		= 0,
 };
 
@@ -323,7 +343,7 @@ int smc_sock_make_conn(struct smc_sock *smc)
 
 	if (smc->conn)
 		return 0;
-	conn = smc_conn_alloc(smc->sk, &smc_works->conn);
+	conn = smc_conn_alloc(smc->sk, &smc_works->conn, &smc_carrier_rdma);
 	if (!conn)
 		return -ENOMEM;
 	INIT_DELAYED_WORK(&conn->end_work, smc_works->end);
@@ -346,6 +366,8 @@ void smc_sock_drop_conn(struct smc_sock *smc)
 	if (!conn)
 		return;
 	WRITE_ONCE(smc->conn, NULL);
+	kfree(smc->land);
+	WRITE_ONCE(smc->land, NULL);
 	smc_state_close_init(&smc->close);
 	smc_conn_put(conn);
 }

@@ -13,6 +13,7 @@
 #include "proto/smc_state.h"
 #include "group/smc_conn.h"
 #include "sock/smc_listener.h"
+#include "sock/smc_meet.h"
 
 /* The phase of a socket; only smc_sock_set_phase() changes it. */
 enum smc_phase {
@@ -35,6 +36,7 @@ enum smc_hs_outcome {
 };
 
 struct smc_hs;
+struct smc_land;
 
 /* Bits of smc_sock.missed: work items, and callbacks of kernel users, that found the lock taken. */
 enum smc_missed {
@@ -62,6 +64,7 @@ enum smc_missed {
  *	handshake worker; also read under RCU
  * @err: pending error of SMC in @sk, which TCP may overwrite
  * @tcp_err: error that ended TCP under a connection on SMC
+ * @tcp_end_jiffies: when it ended
  * @shutdown: RCV_SHUTDOWN and SEND_SHUTDOWN of SMC; those in @sk are TCP's
  * @has_tcp_ended: the close machine has ended TCP, whose events are ignored from here on
  * @is_done: the end of the stream was reported to the reader, and stays reported
@@ -69,6 +72,7 @@ enum smc_missed {
  * @limits_handshakes: SMC_LIMIT_HS
  * @is_withdrawn: SYNs with the option had no answer, so the next ones are without
  * @option: of smc_option.c
+ * @place: client: enum smc_path_place of the server, as its SYN-ACK tells
  * @pos: in the list of sockets of its namespace, for dumps; const
  * @hs_work: the handshake of either role; holds a reference while queued
  * @grow_work: the part of it that may wait long for the peer; as above
@@ -76,19 +80,22 @@ enum smc_missed {
  * @close: the close machine of @conn; also read without a lock
  * @close_work: runs it on the events of @conn; holds a reference while queued
  * @close_timer: bounds each wait of the close machine, TMR-16, TMR-17; as above while armed. This
- *		 and the next two run only while there is @conn
+ *		 and the next three run only while there is @conn
  * @cork_timer: bounds how long conn->tx_cork holds data back, TX-07; as above; set up when first
  *		armed
  * @keep_timer: detects silence of the peer, KA-01; as above
+ * @tcp_timer: keeps firewalls from forgetting TCP; as above
  * @keep_want: intended state of @keep_timer; this and the next two are guarded by conn->lock
  * @probe_jiffies: time of the probe that is not answered yet
  * @probed_link: its link, to be compared only; NULL: there is none
+ * @land: a landing of @conn, from its first sign on, or NULL
  * @hs: the handshake under way; set and cleared under the socket lock, its content belongs to
  *	@hs_work
  * @listener: while the socket listens; written under the socket lock, with a reference; read
  *	under that or RCU
  * @child: until accept() may return it; written by the one handshake worker; others only test
  *	it for NULL
+ * @meet: shared with an end on this host during the handshake; see there for its lock
  * @fallback: why the socket is, or becomes, plain TCP
  * @peer_diagnosis: peer diagnosis of the received Decline
  * @memory_age_ms: age of the entry of the negative cache that gave @fallback, 0 for none
@@ -102,6 +109,7 @@ struct smc_sock {
 	struct smc_conn *conn;
 	int err;
 	int tcp_err;
+	unsigned long tcp_end_jiffies;
 	u8 shutdown;
 	bool has_tcp_ended;
 	bool is_done;
@@ -109,6 +117,7 @@ struct smc_sock {
 	bool limits_handshakes;
 	bool is_withdrawn;
 	u8 option;
+	u8 place;
 	u32 pos;
 	struct delayed_work hs_work;
 	struct work_struct grow_work;
@@ -118,12 +127,15 @@ struct smc_sock {
 	struct timer_list close_timer;
 	struct timer_list cork_timer;
 	struct timer_list keep_timer;
+	struct timer_list tcp_timer;
 	struct smc_keepalive_times keep_want;
 	unsigned long probe_jiffies;
 	const struct smc_link *probed_link;
+	struct smc_land *land;
 	struct smc_hs *hs;
 	struct smc_listener __rcu *listener;
 	struct smc_child *child;
+	struct smc_meet meet;
 	enum smc_decline fallback;
 	u32 peer_diagnosis;
 	u32 memory_age_ms;
@@ -164,6 +176,18 @@ static inline bool smc_sock_is_usable(const struct smc_sock *smc)
 	return smc->phase == SMC_PHASE_SMC && smc_state_is_usable(&smc->close);
 }
 
+/*
+ * Return: true if @conn of @smc may go a short way: nothing of @attn (enum smc_attn) is unusual,
+ * and no error or end is to be reported. Without the socket lock the answer may be out of date.
+ */
+static inline bool smc_sock_is_plain(const struct smc_sock *smc, const struct smc_conn *conn,
+				     u32 attn)
+{
+	/* one branch for all */
+	return !((READ_ONCE(smc->phase) ^ SMC_PHASE_SMC) | (READ_ONCE(conn->attn) & attn) |
+		 READ_ONCE(conn->pending) | READ_ONCE(smc->sk->sk_err) | READ_ONCE(smc->shutdown));
+}
+
 static inline struct smc_listener *smc_sock_listener(const struct smc_sock *smc)
 {
 	return rcu_dereference_protected(smc->listener, lockdep_sock_is_held(smc->sk));
@@ -177,6 +201,7 @@ struct smc_sock_works {
 	work_func_t end;
 	void (*close_timer)(struct timer_list *timer);
 	void (*keep_timer)(struct timer_list *timer);
+	void (*tcp_timer)(struct timer_list *timer);
 	struct smc_conn_ops conn;
 };
 
@@ -189,6 +214,7 @@ void smc_sock_get(struct smc_sock *smc);
 void smc_sock_put(struct smc_sock *smc);
 struct smc_sock *smc_sock_begin_call(struct sock *sk);
 void smc_sock_end_call(struct smc_sock *smc);
+bool smc_sock_restart_call(void);
 void smc_sock_await_calls(void);
 bool smc_sock_set_phase(struct smc_sock *smc, enum smc_phase phase);
 u8 smc_sock_shown_state(const struct smc_sock *smc);

@@ -329,7 +329,7 @@ static void opt_fill_conn(struct smc_conn *conn, struct tcp_info *info)
 	info->tcpi_bytes_acked = conn->ctl.tx_fin;
 	info->tcpi_notsent_bytes = smc_cdc_unsent(&conn->ctl);
 	info->tcpi_unacked = conn->tx_inflight;
-	info->tcpi_bytes_received = conn->ctl.rx_prod;
+	info->tcpi_bytes_received = READ_ONCE(conn->ctl.rx_prod);
 	/* TCP's estimate stays until a message was measured; the hosts are the same */
 	if (conn->rtt.min) {
 		info->tcpi_rtt = ewma_smc_rtt_read(&conn->rtt.mean);

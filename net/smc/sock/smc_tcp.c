@@ -27,6 +27,7 @@
 #include "group/smc_peer.h"
 #include "sock/smc_history.h"
 #include "sock/smc_listener.h"
+#include "sock/smc_meet.h"
 #include "sock/smc_option.h"
 #include "sock/smc_path.h"
 #include "sock/smc_tcp.h"
@@ -55,6 +56,9 @@ static struct socket *smc_tcp_model;
 /* A socket of IPv6 that connects to IPv4 has a table that TCP shows nowhere else. */
 static struct smc_option_af smc_tcp_mapped;
 static DEFINE_MUTEX(smc_tcp_mapped_mutex);
+
+/* Of a request; the field has seven bits */
+#define SMC_TCP_TIMEOUTS_MAX	((u8)127)
 
 /* SYNs with the option and without an answer, after which the offer is withdrawn */
 #define SMC_TCP_OFFERS	2
@@ -613,6 +617,29 @@ bool smc_tcp_holds_payload(struct sock *sk)
 	return tcp_inq(sk) > 0 || READ_ONCE(tcp_sk(sk)->urg_data);
 }
 
+/* Jiffies until a client looks by itself whether its server is on this host. */
+#define SMC_TCP_BIRTH	1
+
+/* Return: true if a server on this host may find the client from now on. */
+static bool smc_tcp_may_meet(struct smc_sock *smc)
+{
+	return smc->place != SMC_PATH_AWAY && !smc_option_has_crossed(smc) &&
+	       !smc_path_needs_ipsec(smc->sk) && smc_meet_enter(smc);
+}
+
+static void smc_tcp_begin_handshake(struct smc_sock *smc)
+{
+	if (smc_tcp_may_meet(smc)) {
+		/* TCP acknowledges at once; the work of the child born by that queues us */
+		inet_csk_exit_pingpong_mode(smc->sk);
+		smc_sock_queue_delayed(smc, SMC_TCP_BIRTH);
+		return;
+	}
+	/* the Proposal follows and carries the acknowledgment */
+	inet_csk_enter_pingpong_mode(smc->sk);
+	smc_sock_queue(smc);
+}
+
 /* A client is connected on TCP. Return: true if the application is to be woken. */
 static bool smc_tcp_opened(struct smc_sock *smc)
 {
@@ -621,10 +648,8 @@ static bool smc_tcp_opened(struct smc_sock *smc)
 	if (smc_tcp_is_agreed(smc)) {
 		smc->has_tcp_ended = false;
 		smc->err = 0;
-		/* the Proposal follows and carries the acknowledgment */
-		inet_csk_enter_pingpong_mode(smc->sk);
 		smc_sock_set_phase(smc, SMC_PHASE_HANDSHAKE);
-		smc_sock_queue(smc);
+		smc_tcp_begin_handshake(smc);
 		return false;
 	}
 	smc_tcp_reached(smc);
@@ -667,7 +692,7 @@ static bool smc_tcp_handle_state(struct smc_sock *smc)
 		/* TCP keeps track of a FIN; deployed peers send it early */
 		if (state == TCP_CLOSE && !smc->has_tcp_ended)
 			smc_sock_pend(smc->conn, SMC_PENDING_RESET);
-		else if (smc_state_awaits_fin(&smc->close))
+		else if (smc_state_awaits_fin(&smc->close) || READ_ONCE(smc->land))
 			smc_sock_queue_close(smc->conn);
 		return false;
 	default:
@@ -708,9 +733,8 @@ static bool smc_tcp_handle_data(struct smc_sock *smc)
 		smc_sock_queue(smc);
 		return false;
 	case SMC_PHASE_SMC:
-		/* payload here is a protocol error, AMB-54 */
 		if (!smc->has_tcp_ended && smc_tcp_holds_payload(smc->sk))
-			smc_sock_pend(smc->conn, SMC_PENDING_FAULT);
+			smc_sock_pend(smc->conn, SMC_PENDING_PAYLOAD);
 		return false;
 	default:
 		return true;
@@ -792,17 +816,36 @@ static struct sock *smc_tcp_find_request(const struct sock *sk, const struct sk_
 }
 
 /*
+ * With TCP_DEFER_ACCEPT no child is born by a bare acknowledgment, and a client on this host waits
+ * for the birth. A child for SMC has its own wait for the first byte (smc_child.c), so the wait of
+ * TCP is over before it begins.
+ */
+static void smc_tcp_skip_deferral(struct request_sock *req, u8 timeouts)
+{
+	if (smc_option_was_asked(req))
+		req->num_timeout = min(timeouts, SMC_TCP_TIMEOUTS_MAX);
+}
+
+/*
  * Until its last retransmit a request outlives its listener, and perhaps this module. Kernels with
  * DCCP read its struct proto, the listener's, when they drop it.
  */
-static void smc_tcp_disown_request(const struct sock *sk, const struct sk_buff *syn)
+static void smc_tcp_adapt_request(const struct sock *sk, const struct sk_buff *syn)
 {
-	struct sock *req = IS_ENABLED(CONFIG_IP_DCCP) ? smc_tcp_find_request(sk, syn) : NULL;
+	u8 timeouts = READ_ONCE(inet_csk(sk)->icsk_accept_queue.rskq_defer_accept);
+	bool is_deferred = timeouts && smc_path_sender(sock_net(sk), syn) != SMC_PATH_AWAY;
+	struct sock *req = NULL;
 
+	if (is_deferred || IS_ENABLED(CONFIG_IP_DCCP))
+		req = smc_tcp_find_request(sk, syn);
 	if (!req)
 		return;
-	if (req->sk_state == TCP_NEW_SYN_RECV)
-		WRITE_ONCE(req->sk_prot, smc_tcp_kind_of(sk)->prot);
+	if (req->sk_state == TCP_NEW_SYN_RECV) {
+		if (IS_ENABLED(CONFIG_IP_DCCP))
+			WRITE_ONCE(req->sk_prot, smc_tcp_kind_of(sk)->prot);
+		if (is_deferred)
+			smc_tcp_skip_deferral(inet_reqsk(req), timeouts);
+	}
 	sock_gen_put(req);
 }
 
@@ -816,7 +859,7 @@ static int smc_tcp_conn_request(struct sock *sk, struct sk_buff *skb)
 	rc = smc_tcp_kind_of(sk)->af.tcp->conn_request(sk, skb);
 	this_cpu_write(smc_tcp_answer.task, NULL);
 	local_unlock_nested_bh(&smc_tcp_answer.lock);
-	smc_tcp_disown_request(sk, skb);
+	smc_tcp_adapt_request(sk, skb);
 	return rc;
 }
 
@@ -833,6 +876,20 @@ const struct sk_buff *smc_tcp_answered_syn(void)
 	if (this_cpu_read(smc_tcp_answer.task) != current)
 		return NULL;
 	return this_cpu_read(smc_tcp_answer.syn);
+}
+
+/**
+ * smc_tcp_syn_is_near() - check whether the sender of that SYN may share memory with its server
+ * @net: the namespace of the listener
+ *
+ * Context: As smc_tcp_answered_syn().
+ * Return: true if so; false without a SYN.
+ */
+bool smc_tcp_syn_is_near(const struct net *net)
+{
+	const struct sk_buff *skb = smc_tcp_answered_syn();
+
+	return skb && smc_path_sender(net, skb) != SMC_PATH_AWAY;
 }
 
 /**
@@ -873,8 +930,10 @@ static void smc_tcp_rx_dst_set(struct sock *sk, const struct sk_buff *skb)
 {
 	struct smc_sock *smc = smc_sk(sk);
 
-	if (smc && smc->phase == SMC_PHASE_IDLE && tcp_hdr(skb)->syn && tcp_hdr(skb)->ack)
+	if (smc && smc->phase == SMC_PHASE_IDLE && tcp_hdr(skb)->syn && tcp_hdr(skb)->ack) {
+		smc->place = smc_path_sender(sock_net(sk), skb);
 		smc_option_receive_answer(smc, skb);
+	}
 	smc_option_tcp_af(sk)->sk_rx_dst_set(sk, skb);
 }
 
@@ -972,6 +1031,7 @@ static void smc_tcp_init_child(const struct request_sock *req, struct sock *sk,
 		inet_csk_enter_pingpong_mode(sk);
 		rcu_assign_pointer(icsk->icsk_ulp_data, listener);
 		icsk->icsk_ulp_ops = &smc_ulp_child;
+		smc_meet_birth(req, sock_net(sk));
 		return;
 	}
 	icsk->icsk_ulp_ops = NULL;

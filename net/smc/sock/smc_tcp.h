@@ -35,6 +35,7 @@ struct smc_sock *smc_tcp_adopt_child(struct sock *sk);
 void smc_tcp_watch(struct sock *sk);
 void smc_tcp_label(struct sock *sk);
 const struct sk_buff *smc_tcp_answered_syn(void);
+bool smc_tcp_syn_is_near(const struct net *net);
 bool smc_tcp_syn_peer(struct in6_addr *peer);
 void smc_tcp_follow_connect(struct smc_sock *smc);
 void smc_tcp_answer_syns(struct sock *sk, bool is_listening);

@@ -2,29 +2,14 @@
 /*
  * The send path.
  *
- * Operation: smc_tx_sendmsg() copies into the send ring. The hold of conn->lock that publishes the
- * bytes also posts what is due, and so does each other event that may require a message: a
- * completion, a new window, a flag. Each post is one chain: at most two RDMA WRITEs and the CDC.
- *
- * MTU: where the path MTU of a link exceeds that of its port, a message is one packet, smc_port.c.
- *
- * Slots: a slot is taken for a message that is due. Without a slot, or behind others, the
- * connection joins the waiters of its link. Completions, and all that leave conn->lock after a
- * post, serve the waiters in order. No waiter is missed: it serves them once after joining, and
- * taking and freeing a slot use the same lock.
+ * Operation: smc_tx_sendmsg() copies into the ring and publishes the bytes; the carrier of the
+ * connection posts what is due (smc_rdma.c), or has delivered it (smc_pair.c). Where the connection
+ * has none of TX_SENDS_LONG, smc_tx_send_short() does the same in few steps.
  *
  * MSG_ZEROCOPY, sendfile() and splice(): large pieces stay in the caller's pages, which take their
- * place in the ring, smc_pages.c.
+ * place in the ring.
  *
- * Failover: between two links a connection posts nothing; smc_failover.c pushes once it has the new
- * one. Only a good completion frees room, so the send ring still has the data of a replay.
- *
- * Coalescing: while a message is in flight, little data, or data for a small window, waits for its
- * completion, which pushes again. MSG_MORE and TCP_CORK hold back less than a message for at most
- * SMC_TX_CORK_TIME. So every delay is bounded (TX-06 to TX-08, smc_ring_is_held_back()).
- *
- * Completions cause events only while something waits for one, see tx_is_awaited(). Others come
- * with the next receive, or are taken before they are counted (smc_tx_poll()).
+ * MSG_MORE and TCP_CORK hold back less than a message for at most SMC_TX_CORK_TIME.
  *
  * TCP_NOTSENT_LOWAT limits the unposted bytes in the ring; poll() requires less than half of it, as
  * with TCP. The completion of each post wakes the waiters.
@@ -35,9 +20,7 @@
 
 #include "smc_compat.h"
 #include "rdma/smc_net.h"
-#include "group/smc_cdc.h"
-#include "group/smc_core.h"
-#include "group/smc_link.h"
+#include "group/smc_carrier.h"
 #include "group/smc_pages.h"
 #include "sock/smc_errqueue.h"
 #include "sock/smc_sock.h"
@@ -52,272 +35,7 @@
 #define SMC_TX_LOWAT_MIN	4096U
 
 /* What the short ways of sending, and of completions, cannot serve */
-#define TX_SENDS_LONG (SMC_CDC_POSTS_LONG & ~SMC_ATTN_PEER)
-#define TX_COMPLETES_LONG (SMC_ATTN_PHASE | SMC_ATTN_END | SMC_ATTN_NOTICE | SMC_ATTN_HELD)
-
-static void smc_tx_done(struct smc_wr *wr, const struct smc_wr_tag *tag, bool ok);
-
-/* Return: true if the unsent bytes wait for more data. */
-static bool tx_is_held_back(const struct smc_conn *conn)
-{
-	struct smc_ring_hold hold = {
-		.unsent = smc_cdc_unsent(&conn->ctl),
-		.enough = min(conn->ctl.tx_message, conn->ctl.snd_size / 2),
-		.most = READ_ONCE(smc_net(sock_net(conn->sk))->set.autocorking_size),
-		.window = smc_cdc_window(&conn->ctl),
-		.peer_ring = smc_edge_space(&conn->ctl.tx_edge),
-		.is_inflight = conn->tx_inflight,
-		.is_corked = conn->tx_cork,
-		.is_urgent = smc_cdc_has_urgent(&conn->ctl),
-		.is_flushed = conn->tx_flush,
-	};
-
-	lockdep_assert_held(&conn->lock);
-	return smc_ring_is_held_back(&hold);
-}
-
-/*
- * Decide whether a message may and must be posted now. Fills in the plan; its length is 0 for a
- * message without data, and at most @most, unless that is 0.
- */
-static bool tx_plan(const struct smc_conn *conn, u32 most, struct smc_xfer *x)
-{
-	const struct smc_cdc_ctl *ctl = &conn->ctl;
-	bool is_needed;
-
-	lockdep_assert_held(&conn->lock);
-	x->len = 0;
-	x->nr_parts = 0;
-	if (conn->phase == SMC_CONN_VALIDATING || conn->phase == SMC_CONN_REPLAYING)
-		return true;
-	/* the replay covers all; its completion pushes again */
-	if (conn->phase != SMC_CONN_OPEN || ctl->tx_conn_sent & SMC_CDC_FINAL ||
-	    smc_cdc_is_far_ahead(ctl))
-		return false;
-	is_needed = smc_cdc_is_needed(ctl);
-	/* any message takes all data along */
-	if (smc_cdc_unsent(ctl) && (is_needed || !tx_is_held_back(conn)))
-		smc_cdc_plan(ctl, min(most ?: U32_MAX, ctl->tx_message), x);
-	return x->len || is_needed;
-}
-
-static void tx_account(struct smc_conn *conn)
-{
-	lockdep_assert_held(&conn->lock);
-	smc_conn_set_phase(conn, SMC_CONN_OPEN);
-	if (!smc_cdc_unsent(&conn->ctl))
-		conn->tx_flush = false;
-}
-
-/*
- * After failover: F first, then one message with all that did not complete, including C or A.
- * Nothing is sent before them. A failed post means a broken link and another failover. FAIL-07,
- * FAIL-12. Return: true if posted.
- */
-static bool tx_resume(struct smc_conn *conn, struct smc_wr_slot *slot)
-{
-	bool is_posted;
-
-	lockdep_assert_held(&conn->lock);
-	if (conn->phase == SMC_CONN_VALIDATING) {
-		if (smc_cdc_post_validation(conn, slot))
-			return false;
-		smc_conn_set_phase(conn, smc_cdc_is_replay_due(&conn->ctl) ? SMC_CONN_REPLAYING :
-									     SMC_CONN_OPEN);
-		return true;
-	}
-	is_posted = !smc_cdc_post_replay(conn, slot);
-	if (is_posted)
-		tx_account(conn);
-	else
-		smc_conn_set_phase(conn, SMC_CONN_OPEN);
-	return is_posted;
-}
-
-static bool tx_post_one(struct smc_conn *conn, struct smc_wr_slot *slot, struct smc_xfer *x)
-{
-	slot->tag.done = smc_tx_done;
-	if (conn->phase != SMC_CONN_OPEN)
-		return tx_resume(conn, slot);
-	if (smc_cdc_post(conn, slot, x))
-		return false;
-	tx_account(conn);
-	return true;
-}
-
-/* Get a slot of the link. Without one, or behind others, the connection waits for it. */
-static struct smc_wr_slot *tx_get_slot(struct smc_conn *conn, struct smc_link *link)
-{
-	struct smc_wr_slot *slot = NULL;
-
-	if (list_empty_careful(&link->waiters))
-		slot = smc_wr_slot_get(&link->wr, SMC_WR_DATA);
-	if (!slot) {
-		smc_link_add_waiter(link, conn);
-		smc_wr_await(&link->wr);
-	}
-	return slot;
-}
-
-/*
- * Post messages until none is due, or the connection waits for a slot. @slot is for the first one,
- * or NULL; consumed. Expects an RCU read section.
- */
-static void tx_post_due(struct smc_conn *conn, struct smc_wr_slot *slot)
-{
-	struct smc_link *link = smc_conn_link(conn);
-	struct smc_xfer x;
-
-	while (link && tx_plan(conn, READ_ONCE(link->wr.max_write), &x)) {
-		slot = slot ?: tx_get_slot(conn, link);
-		if (!slot || !tx_post_one(conn, slot, &x))
-			return;
-		slot = NULL;
-		/* a message without data left behind it covers all that was due */
-		if (!smc_cdc_unsent(&conn->ctl) && conn->phase == SMC_CONN_OPEN)
-			return;
-	}
-	if (slot)
-		smc_wr_slot_put(slot);
-}
-
-/*
- * Post data the short way: what is unsent, unless it waits for a message in flight. Return: false
- * if something is left to tx_post_due().
- */
-static bool tx_post_short(struct smc_conn *conn, struct smc_link *link)
-{
-	const struct smc_cdc_ctl *ctl = &conn->ctl;
-
-	while (smc_cdc_unsent(ctl)) {
-		if (conn->attn & SMC_CDC_POSTS_LONG)
-			return false;
-		if (conn->tx_inflight && smc_cdc_unsent(ctl) < conn->tx_enough)
-			return true;
-		/* the peer knows that we wait for its reader */
-		if (!smc_cdc_window(ctl) && ctl->tx_prod_flags & SMC_CDC_BLOCKED)
-			return true;
-		if (!smc_cdc_post_short(conn, link))
-			return false;
-	}
-	return true;
-}
-
-/* Post with a slot of a link for which the connection waited. Consumes the slot. */
-static void tx_resume_waiter(struct smc_conn *conn, struct smc_link *link, struct smc_wr_slot *slot)
-{
-	bool has_moved;
-
-	spin_lock_bh(&conn->lock);
-	has_moved = smc_conn_link(conn) != link;
-	if (!has_moved)
-		tx_post_due(conn, slot);
-	smc_conn_unlock(conn);
-	if (has_moved) {
-		smc_wr_slot_put(slot);
-		smc_tx_push(conn);
-	}
-}
-
-/*
- * Give free slots of a link to its waiters in order. For all that freed a slot or joined the
- * waiters. Expects an RCU read section.
- */
-static void tx_serve(struct smc_link *link)
-{
-	struct smc_wr_slot *slot;
-	struct smc_conn *conn;
-
-	while (!list_empty_careful(&link->waiters)) {
-		slot = smc_wr_slot_get(&link->wr, SMC_WR_DATA);
-		if (!slot)
-			return;
-		conn = smc_link_pop_waiter(link);
-		if (!conn) {
-			smc_wr_slot_put(slot);
-			continue;
-		}
-		tx_resume_waiter(conn, link, slot);
-		smc_conn_put(conn);
-	}
-}
-
-/*
- * Return: true if data, a writer, the close machine, a clock or a notice waits for the completion
- * of a message.
- */
-static bool tx_is_awaited(struct smc_conn *conn)
-{
-	lockdep_assert_held(&conn->lock);
-	return conn->tx_inflight &&
-	       (smc_cdc_unsent(&conn->ctl) || smc_conn_room(conn) < conn->ctl.snd_size / 4 ||
-		conn->phase != SMC_CONN_OPEN || conn->ctl.tx_conn_sent ||
-		conn->tx_is_timed || conn->rtt.began_ns || conn->stamps || conn->tx_pages);
-}
-
-/* Let the completion of the message in flight cause an event, if there is one. */
-static void tx_await(struct smc_conn *conn)
-{
-	struct smc_link *link;
-
-	guard(rcu)();
-	spin_lock_bh(&conn->lock);
-	link = smc_conn_link(conn);
-	conn->is_awaited = link && conn->tx_inflight;
-	spin_unlock_bh(&conn->lock);
-	if (link)
-		smc_wr_await(&link->wr);
-}
-
-/* Post what is due, then release conn->lock. */
-static void tx_push_unlock(struct smc_conn *conn)
-	__releases(&conn->lock)
-{
-	struct smc_link *link;
-	bool is_awaited;
-
-	/* before a slot is taken, see smc_cdc_post() */
-	rcu_read_lock();
-	link = smc_conn_link(conn);
-	/* the caller may have changed what is unusual */
-	smc_conn_attend(conn);
-	if (link)
-		tx_post_short(conn, link);
-	tx_post_due(conn, NULL);
-	is_awaited = link && tx_is_awaited(conn);
-	conn->is_awaited |= is_awaited;
-	if (link)
-		smc_wr_flow_join(&conn->flow, &link->wr);
-	/* posting may end what was unusual, and begins nothing */
-	if (conn->attn)
-		smc_conn_attend(conn);
-	spin_unlock_bh(&conn->lock);
-	if (is_awaited)
-		smc_wr_await(&link->wr);
-	if (link)
-		tx_serve(link);
-	rcu_read_unlock();
-}
-
-/* As tx_push_unlock(), for data only. As bottom halves are off, this is an RCU read section. */
-static void tx_push_data_unlock(struct smc_conn *conn)
-	__releases(&conn->lock)
-{
-	struct smc_link *link = smc_conn_link(conn);
-
-	if (unlikely(!link || !tx_post_short(conn, link))) {
-		tx_push_unlock(conn);
-		return;
-	}
-	/* nothing but data, a writer or the clock waits for the message */
-	if (conn->tx_inflight && !conn->is_awaited &&
-	    (smc_cdc_unsent(&conn->ctl) || smc_conn_room(conn) < conn->ctl.snd_size / 4 ||
-	     conn->rtt.began_ns)) {
-		conn->is_awaited = true;
-		smc_wr_await(&link->wr);
-	}
-	spin_unlock_bh(&conn->lock);
-}
+#define TX_SENDS_LONG (SMC_ATTN_ALL & ~SMC_ATTN_PEER)
 
 /**
  * smc_tx_push() - post what is due on a connection
@@ -332,115 +50,7 @@ static void tx_push_data_unlock(struct smc_conn *conn)
 void smc_tx_push(struct smc_conn *conn)
 {
 	spin_lock_bh(&conn->lock);
-	tx_push_unlock(conn);
-}
-
-static u32 tx_lowat(const struct smc_conn *conn)
-{
-	return READ_ONCE(tcp_sk(conn->sk)->notsent_lowat) ?:
-	       READ_ONCE(sock_net(conn->sk)->ipv4.sysctl_tcp_notsent_lowat);
-}
-
-/* Unsent bytes, without the last one of an open urgent send. */
-static u32 tx_backlog(const struct smc_conn *conn)
-{
-	const struct smc_cdc_ctl *ctl = &conn->ctl;
-	u32 unsent = smc_cdc_unsent(ctl);
-
-	lockdep_assert_held(&conn->lock);
-	if (unsent && ctl->tx_urg_is_open && ctl->tx_urg_last <= ctl->tx_urg)
-		unsent--;
-	return unsent;
-}
-
-/* Return: true if a quarter of the ring is free, and little is unsent; see smc_tx_is_writable(). */
-static bool tx_has_room(const struct smc_conn *conn)
-{
-	return smc_conn_room(conn) >= conn->ctl.snd_size / 4 &&
-	       2 * (u64)tx_backlog(conn) < tx_lowat(conn);
-}
-
-/* The long way of a completion: more than data waits for it, or it failed. */
-static void tx_done_long_unlock(struct smc_conn *conn, struct smc_wr *wr, u32 events, bool ok)
-	__releases(&conn->lock)
-{
-	if (!ok) {
-		smc_conn_unlock(conn);
-	} else {
-		tx_push_unlock(conn);
-		/* the connection may have left this link */
-		tx_serve(smc_link_of(wr));
-		smc_errqueue_report(conn);
-		conn->ops->event(conn, events);
-	}
-	smc_pages_reap(conn);
-	/* otherwise leaving follows, and finds the count */
-	if (unlikely(READ_ONCE(conn->phase) == SMC_CONN_LEFT))
-		smc_conn_return_rings(conn);
-}
-
-/*
- * A message has completed. An error was handled by smc_wr.c, so only the count is dropped, which
- * has kept the connection until now. Bottom halves are off, which is an RCU read section.
- */
-static void tx_done_unlock(struct smc_conn *conn, struct smc_wr *wr, u16 seq, u32 len, bool ok)
-	__releases(&conn->lock)
-{
-	u32 events = smc_conn_tx_done(conn, seq, len, ok);
-
-	if (ok && conn->wants_room && tx_has_room(conn)) {
-		conn->wants_room = false;
-		events |= SMC_EV_ROOM;
-	}
-	/* pairs with smp_store_mb() of a sender: the count, then the end of the data */
-	smp_mb();
-	if (unlikely(!ok || conn->attn & TX_COMPLETES_LONG)) {
-		local_bh_disable();
-		tx_done_long_unlock(conn, wr, events, ok);
-		return;
-	}
-	if (smc_cdc_unsent(&conn->ctl)) {
-		local_bh_disable();
-		tx_push_data_unlock(conn);
-	} else {
-		spin_unlock(&conn->lock);
-	}
-	if (unlikely(!list_empty_careful(&smc_link_of(wr)->waiters)))
-		tx_serve(smc_link_of(wr));
-	if (unlikely(events & SMC_EV_ROOM))
-		conn->ops->event(conn, SMC_EV_ROOM);
-}
-
-/* A message and the writes before it have completed; the slot is already free. */
-static void smc_tx_done(struct smc_wr *wr, const struct smc_wr_tag *tag, bool ok)
-{
-	struct smc_conn *conn = tag->owner;
-
-	/* also called by smc_wr_stop() */
-	local_bh_disable();
-	spin_lock(&conn->lock);
-	tx_done_unlock(conn, wr, tag->seq, tag->len, ok);
-	local_bh_enable();
-}
-
-/**
- * smc_tx_short_done() - the completion of a short message
- * @cq: the queue
- * @wc: the completion
- *
- * Context: Completion context, bottom halves off. Takes conn->lock.
- */
-void smc_tx_short_done(struct ib_cq *cq, struct ib_wc *wc)
-{
-	struct smc_conn *conn = container_of(wc->wr_cqe, struct smc_conn, flow.cqe);
-	struct smc_wr_flight done;
-	struct smc_wr *wr;
-
-	/* bottom halves are off: an RCU read section */
-	spin_lock(&conn->lock);
-	wr = conn->flow.wr;
-	done = smc_wr_flow_done(&conn->flow, wc);
-	tx_done_unlock(conn, wr, done.seq, done.len, wc->status == IB_WC_SUCCESS);
+	smc_conn_push_unlock(conn);
 }
 
 /**
@@ -454,11 +64,7 @@ void smc_tx_short_done(struct ib_cq *cq, struct ib_wc *wc)
  */
 bool smc_tx_poll(struct smc_conn *conn, bool (*is_over)(void *arg), void *arg)
 {
-	struct smc_link *link;
-
-	guard(rcu)();
-	link = rcu_dereference(conn->link);
-	return link && smc_wr_poll(&link->wr, is_over, arg);
+	return conn->carrier->poll(conn, is_over, arg);
 }
 
 /**
@@ -472,9 +78,9 @@ void smc_tx_flush(struct smc_conn *conn)
 	spin_lock_bh(&conn->lock);
 	conn->tx_cork = false;
 	conn->tx_flush = smc_cdc_unsent(&conn->ctl);
-	tx_push_unlock(conn);
+	smc_conn_push_unlock(conn);
 	/* close() waits for what was in flight before */
-	tx_await(conn);
+	conn->carrier->await(conn);
 }
 
 /**
@@ -493,7 +99,7 @@ void smc_tx_signal(struct smc_conn *conn, u8 conn_flags)
 	spin_lock_bh(&conn->lock);
 	smc_cdc_set_conn_flags(&conn->ctl, conn_flags);
 	conn->tx_cork = false;
-	tx_push_unlock(conn);
+	smc_conn_push_unlock(conn);
 }
 
 /* The limit for held back data is over, TMR-18. Drops the timer's reference. */
@@ -581,12 +187,12 @@ static int tx_check(const struct tx_call *call)
  */
 static u32 tx_room(struct smc_conn *conn)
 {
-	u32 lowat = tx_lowat(conn);
+	u32 lowat = smc_conn_lowat(conn);
 	u32 room, backlog;
 
 	spin_lock_bh(&conn->lock);
 	room = smc_conn_room(conn);
-	backlog = tx_backlog(conn);
+	backlog = smc_conn_backlog(conn);
 	spin_unlock_bh(&conn->lock);
 	if (backlog >= lowat)
 		return 0;
@@ -598,13 +204,12 @@ static u32 tx_room(struct smc_conn *conn)
  * @conn: the connection; it is or was open
  *
  * Context: Any context but hard interrupt. Takes conn->lock.
- * Return: true if a quarter of the ring is free, which keeps the ring busy with few wake-ups, and
- *	unsent data is below half of TCP_NOTSENT_LOWAT.
+ * Return: as smc_conn_has_room().
  */
 bool smc_tx_is_writable(struct smc_conn *conn)
 {
 	guard(spinlock_bh)(&conn->lock);
-	return tx_has_room(conn);
+	return smc_conn_has_room(conn);
 }
 
 /**
@@ -619,12 +224,12 @@ bool smc_tx_want_room(struct smc_conn *conn)
 	bool has_room;
 
 	scoped_guard(spinlock_bh, &conn->lock) {
-		has_room = tx_has_room(conn);
+		has_room = smc_conn_has_room(conn);
 		/* another caller may still wait */
 		conn->wants_room |= !has_room;
 	}
 	if (!has_room && !READ_ONCE(conn->is_awaited))
-		tx_await(conn);
+		conn->carrier->await(conn);
 	return has_room;
 }
 
@@ -663,26 +268,6 @@ static int tx_wait(struct tx_call *call)
 	return rc;
 }
 
-/* Copy up to @len bytes to the end of the ring. Return: the number copied. */
-static size_t tx_copy(struct smc_conn *conn, struct msghdr *msg, size_t len)
-{
-	struct smc_seg seg[SMC_RING_SEGS];
-	u32 size = conn->ctl.snd_size;
-	size_t copied = 0;
-	u32 i, nr;
-
-	/* tx_prep changes under the socket lock only */
-	nr = smc_ring_segs(size, 0, conn->ctl.tx_prep & (size - 1), len, seg);
-	for (i = 0; i < nr; i++) {
-		size_t n = smc_buf_write(&conn->sndbuf, seg[i].off, seg[i].len, &msg->msg_iter);
-
-		copied += n;
-		if (n < seg[i].len)
-			break;
-	}
-	return copied;
-}
-
 /* Return: true if the caller permits that its pages are read after the call. */
 static bool tx_is_zerocopy(const struct tx_call *call)
 {
@@ -694,23 +279,17 @@ static bool tx_is_zerocopy(const struct tx_call *call)
 	       (msg->msg_ubuf || sock_flag(call->smc->sk, SOCK_ZEROCOPY));
 }
 
-/*
- * Return: true if pages of the call may be sent without a copy. Many small pieces, or a device that
- * takes few at a time, are not worth it.
- */
+/* Return: true if pages of the call may be sent without a copy. Many small pieces cost more. */
 static bool tx_may_use_pages(const struct tx_call *call)
 {
 	const struct iov_iter *iter = &call->msg->msg_iter;
 	size_t len = iov_iter_count(iter);
-	const struct smc_link *link;
 
 	if (!tx_is_zerocopy(call) || call->is_urgent || len < SMC_PAGES_MIN ||
 	    (!user_backed_iter(iter) && !iov_iter_is_bvec(iter)) ||
 	    len / max(iter->nr_segs, 1UL) < SMC_PAGES_MIN / 4)
 		return false;
-	guard(rcu)();
-	link = rcu_dereference(call->conn->link);
-	return link && link->wr.max_sge > SMC_WR_MIN_SGE;
+	return call->conn->carrier->takes_pages(call->conn);
 }
 
 /* Take pages with up to @len bytes in place of a copy. Return: them, or NULL. */
@@ -741,7 +320,7 @@ static void tx_publish(struct tx_call *call, struct sk_buff *skb, size_t len)
 	if (!smc_cdc_unacked(&conn->ctl))
 		conn->progress_jiffies = jiffies;
 	if (skb)
-		smc_pages_add(conn, skb);
+		conn->carrier->give(conn, skb);
 	conn->ctl.tx_prep += len;
 	conn->tx_cork = is_corked;
 	if (call->is_urgent)
@@ -754,13 +333,7 @@ static void tx_publish(struct tx_call *call, struct sk_buff *skb, size_t len)
 		smc_cdc_end_urgent(&conn->ctl);
 	if (!msg_data_left(call->msg))
 		smc_errqueue_request(conn, call->tsflags);
-	/* a message in flight pushes when it completes; bytes alone make nothing else due */
-	if (conn->tx_inflight && tx_is_held_back(conn)) {
-		smc_conn_unlock(conn);
-		tx_await(conn);
-	} else {
-		tx_push_unlock(conn);
-	}
+	smc_conn_push_unlock(conn);
 	if (is_corked)
 		tx_arm_cork(call->smc);
 }
@@ -774,7 +347,7 @@ static void tx_end_early(struct tx_call *call)
 	if (call->is_urgent)
 		smc_cdc_end_urgent(&conn->ctl);
 	smc_errqueue_request(conn, call->tsflags);
-	tx_push_unlock(conn);
+	smc_conn_push_unlock(conn);
 	smc_errqueue_report(conn);
 }
 
@@ -811,23 +384,24 @@ static ssize_t tx_send_some(struct tx_call *call)
 	}
 	room = min(room, msg_data_left(call->msg));
 	skb = tx_take_pages(call, room);
-	n = skb ? skb->len : tx_copy(conn, call->msg, room);
+	n = skb ? skb->len : conn->carrier->write(conn, room, &call->msg->msg_iter);
 	if (!n)
-		return -EFAULT;
+		return conn->pair && !fault_in_iov_iter_readable(&call->msg->msg_iter, 1) ?
+			-ENOMEM : -EFAULT;
 	tx_publish(call, skb, n);
 	return n;
 }
 
-static void tx_trace(const struct smc_conn *conn, size_t len)
+static noinline void tx_trace_call(const struct smc_conn *conn, size_t len)
 {
-	struct smc_link *link;
+	guard(rcu)();
+	trace_smc_tx_sendmsg(conn->sk, len, conn->carrier->name(conn));
+}
 
-	if (!trace_smc_tx_sendmsg_enabled())
-		return;
-	rcu_read_lock();
-	link = rcu_dereference(conn->link);
-	trace_smc_tx_sendmsg(conn->sk, len, link ? link->wr.dev_name : "");
-	rcu_read_unlock();
+static inline void tx_trace(const struct smc_conn *conn, size_t len)
+{
+	if (trace_smc_tx_sendmsg_enabled())
+		tx_trace_call(conn, len);
 }
 
 static ssize_t tx_send_all(struct tx_call *call, size_t len)
@@ -880,9 +454,7 @@ static bool tx_lacks_room(const struct sock *sk, s64 *attempts)
 	if (!conn)
 		return false;
 	*attempts = READ_ONCE(smc->attempts);
-	return READ_ONCE(smc->phase) == SMC_PHASE_SMC &&
-	       !(READ_ONCE(conn->attn) & TX_SENDS_LONG) && !READ_ONCE(conn->pending) &&
-	       !READ_ONCE(sk->sk_err) && !READ_ONCE(smc->shutdown) && !smc_tx_want_room(conn);
+	return smc_sock_is_plain(smc, conn, TX_SENDS_LONG) && !smc_tx_want_room(conn);
 }
 
 /**
@@ -898,7 +470,7 @@ static bool tx_lacks_room(const struct sock *sk, s64 *attempts)
  */
 long smc_tx_doze(struct sock *sk, long timeo, s64 *attempts)
 {
-	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	DEFINE_WAIT_FUNC(wait, smc_wake_dozer);
 	wait_queue_head_t *wq = sk_sleep(sk);
 
 	if (!timeo || signal_pending(current))
@@ -937,27 +509,32 @@ int smc_tx_send_short(struct sock *sk, struct msghdr *msg, size_t len)
 	u64 prep;
 
 	sock_owned_by_me(sk);
-	if (unlikely(!smc || smc->phase != SMC_PHASE_SMC))
+	conn = smc ? smc->conn : NULL;
+	if (unlikely(!conn))
 		return 0;
-	conn = smc->conn;
 	ctl = &conn->ctl;
 	prep = ctl->tx_prep;
 	off = prep & (ctl->snd_size - 1);
-	room = ctl->snd_size - (u32)(prep - READ_ONCE(ctl->tx_fin));
+	/* pairs with smp_store_release() of smc_cdc_take_cons(): what the reader did before */
+	room = ctl->snd_size - (u32)(prep - smp_load_acquire(conn->tx_freed));
 	/* the first bytes are those of smc_reads_tcp_queue() */
-	if (unlikely(!prep || READ_ONCE(conn->attn) & TX_SENDS_LONG || READ_ONCE(conn->pending) ||
-		     READ_ONCE(sk->sk_err) || smc->shutdown || READ_ONCE(sk->sk_tsflags) ||
-		     tcp_sk(sk)->nonagle & TCP_NAGLE_CORK || tx_lowat(conn) != U32_MAX ||
-		     msg->msg_controllen || msg->msg_flags & ~(MSG_DONTWAIT | MSG_NOSIGNAL) ||
-		     !len || len > ctl->tx_message))
+	if (unlikely(!prep || !smc_sock_is_plain(smc, conn, TX_SENDS_LONG) ||
+		     READ_ONCE(sk->sk_tsflags) || tcp_sk(sk)->nonagle & TCP_NAGLE_CORK ||
+		     smc_conn_lowat(conn) != U32_MAX || msg->msg_controllen ||
+		     msg->msg_flags & ~(MSG_DONTWAIT | MSG_NOSIGNAL) || !len ||
+		     len > ctl->tx_message))
 		return 0;
 	if (unlikely(len > room))
-		/* room is reported by quarters */
+		/* more may never be reported at once */
 		return len <= ctl->snd_size / 4 ? -ENOBUFS : 0;
-	first = min_t(u32, len, ctl->snd_size - off);
-	n = smc_buf_write(&conn->sndbuf, off, first, &msg->msg_iter);
-	if (unlikely(n < len && n == first))
-		n += smc_buf_write(&conn->sndbuf, 0, len - first, &msg->msg_iter);
+	if (conn->pair) {
+		n = smc_pair_write(conn, len, &msg->msg_iter);
+	} else {
+		first = min_t(u32, len, ctl->snd_size - off);
+		n = smc_buf_write(&conn->sndbuf, off, first, &msg->msg_iter);
+		if (unlikely(n < len && n == first))
+			n += smc_buf_write(&conn->sndbuf, 0, len - first, &msg->msg_iter);
+	}
 	if (unlikely(!n))
 		return 0;
 	WRITE_ONCE(conn->tx_jiffies, jiffies);
@@ -969,10 +546,10 @@ int smc_tx_send_short(struct sock *sk, struct msghdr *msg, size_t len)
 	if (READ_ONCE(conn->tx_inflight) &&
 	    (u32)(prep + n - READ_ONCE(ctl->tx_sent)) < conn->tx_enough) {
 		if (unlikely(!READ_ONCE(conn->is_awaited)))
-			tx_await(conn);
+			conn->carrier->await(conn);
 	} else {
 		spin_lock_bh(&conn->lock);
-		tx_push_data_unlock(conn);
+		smc_conn_push_data(conn);
 	}
 	tx_trace(conn, n);
 	return n;
@@ -995,7 +572,8 @@ int smc_tx_send_short(struct sock *sk, struct msghdr *msg, size_t len)
  *
  * Context: Process context, sleeps unless @timeo is 0. Expects the socket lock held, which is
  *	 released while waiting.
- * Return: bytes taken, or if none: -EAGAIN, -EINTR, -ERESTARTSYS, -EFAULT; -EINVAL for a control
+ * Return: bytes taken, or if none: -EAGAIN, -EINTR, -ERESTARTSYS, -EFAULT; -ENOMEM
+ *	in memory, as with a pipe; -EINVAL for a control
  *	message that TCP refuses; -ENOBUFS with too many unread notices of MSG_ZEROCOPY or locked
  *	pages; the socket's pending error; -EPIPE (with SIGPIPE unless MSG_NOSIGNAL) after the end
  *	of sending.
@@ -1027,7 +605,8 @@ int smc_tx_sendmsg(struct smc_sock *smc, struct msghdr *msg, size_t len, long ti
 	tx_count(&call, len, rc);
 	if (rc > 0)
 		tx_trace(call.conn, rc);
-	if (rc < 0) {
+	/* one that landed goes on in TCP */
+	if (rc < 0 && smc->phase != SMC_PHASE_TCP) {
 		rc = sk_stream_error(sk, msg->msg_flags, rc);
 		smc->err = sk->sk_err;
 	}

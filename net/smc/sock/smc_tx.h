@@ -8,7 +8,6 @@
 int smc_tx_sendmsg(struct smc_sock *smc, struct msghdr *msg, size_t len, long timeo);
 long smc_tx_doze(struct sock *sk, long timeo, s64 *attempts);
 int smc_tx_send_short(struct sock *sk, struct msghdr *msg, size_t len);
-void smc_tx_short_done(struct ib_cq *cq, struct ib_wc *wc);
 bool smc_tx_is_writable(struct smc_conn *conn);
 bool smc_tx_want_room(struct smc_conn *conn);
 void smc_tx_push(struct smc_conn *conn);

@@ -215,6 +215,28 @@ void smc_wake_error(struct sock *sk)
 }
 
 /**
+ * smc_wake_dozer() - the function of a waiter that one event is enough for
+ * @wait: its entry, for wait_woken()
+ * @mode: of the wake-up, as the next two
+ * @sync: if the waker is about to sleep
+ * @key: events
+ *
+ * A waiter that is awake, and not running yet, has left the queue: a stream of small writes then
+ * wakes it once.
+ *
+ * Context: Wake-up, with the lock of the queue held.
+ * Return: 1 if the task was asleep, else 0.
+ */
+int smc_wake_dozer(struct wait_queue_entry *wait, unsigned int mode, int sync, void *key)
+{
+	int rc = woken_wake_function(wait, mode, sync, key);
+
+	if (rc)
+		list_del_init_careful(&wait->entry);
+	return rc;
+}
+
+/**
  * smc_wake_everybody() - wake all sleepers, also uninterruptible ones
  * @sk: the sock
  *

@@ -22,4 +22,6 @@ void smc_wake_error(struct sock *sk);
 void smc_wake_everybody(struct sock *sk);
 void smc_wake_writers(struct sock *sk);
 
+int smc_wake_dozer(struct wait_queue_entry *wait, unsigned int mode, int sync, void *key);
+
 #endif /* SMC_WAKE_H */

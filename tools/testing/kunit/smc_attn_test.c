@@ -88,6 +88,7 @@ static void each_cause_has_its_bit(struct kunit *test)
 	ATTN_CASE(ctl->rx_is_replayed = true, SMC_ATTN_HELD);
 	ATTN_CASE(ctl->tx_is_replaying = true, SMC_ATTN_HELD);
 	ATTN_CASE(ctl->rx_edge.base = SMC_EYE_CATCHER_LEN, SMC_ATTN_MEMORY);
+	ATTN_CASE(ctl->tx_edge.base = SMC_EYE_CATCHER_LEN, SMC_ATTN_MEMORY);
 	ATTN_CASE(conn->needs_sync = true, SMC_ATTN_MEMORY);
 }
 

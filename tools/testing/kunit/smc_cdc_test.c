@@ -4,6 +4,7 @@
  * Posted messages go nowhere.
  */
 #include "smc_kunit.h"
+#include "../../../net/smc/group/smc_carrier.h"
 
 #include <linux/bvec.h>
 #include <linux/prandom.h>
@@ -97,7 +98,7 @@ static int cdc_init(struct kunit *test)
 	if (!lab->sk)
 		return -ENOMEM;
 	sock_init_data(NULL, lab->sk);
-	lab->conn = smc_conn_alloc(lab->sk, &cdc_ops);
+	lab->conn = smc_conn_alloc(lab->sk, &cdc_ops, &smc_carrier_rdma);
 	if (!lab->conn)
 		return -ENOMEM;
 	smc_cdc_ctl_init(&lab->conn->ctl, 0, CDC_ELEMENT, CDC_ELEMENT, CDC_ELEMENT);
@@ -511,7 +512,7 @@ static void cdc_small_streams(struct cdc_lab *lab, struct rnd_state *rnd, u16 ba
 	u64 laps = cdc_random(rnd, 3);
 	u32 space;
 
-	smc_cdc_ctl_init(ctl, base, 40 + cdc_random(rnd, 30), 40 + cdc_random(rnd, 30), 64);
+	smc_cdc_ctl_init(ctl, base, 40 + cdc_random(rnd, 30), 32 << cdc_random(rnd, 3), 64);
 	ctl->rx_link_num = 1;
 	ctl->rx_seq = 0xffff - cdc_random(rnd, 3);
 	ctl->tx_seq = 0xffff - cdc_random(rnd, 3);

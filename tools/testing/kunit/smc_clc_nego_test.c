@@ -225,28 +225,6 @@ static const struct smc_nego_local nego_client = {
 	.subnets = { .ipv4 = 0xc0a80a17, .ipv4_len = 24 },
 };
 
-static void prop_02_a_local_address_stands_for_its_subnet(struct kunit *test)
-{
-	static const u8 v4[16] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 192, 0, 2, 7 };
-	static const u8 v6[16] = { 0xfe, 0x80, [15] = 9 };
-	struct smc_nego_local local = {};
-	struct smc_clc_msg msg;
-
-	smc_nego_add_host(&local.subnets, v4);
-	KUNIT_ASSERT_EQ(test, smc_nego_propose(&local, &msg), SMC_DECLINE_NONE);
-	KUNIT_EXPECT_EQ(test, msg.proposal.subnet, 0xc0000207);
-	KUNIT_EXPECT_EQ(test, msg.proposal.subnet_len, 32);
-	KUNIT_EXPECT_EQ(test, msg.proposal.nr_prefixes, 0);
-
-	memset(&local.subnets, 0, sizeof(local.subnets));
-	local.subnets.is_ipv6 = true;
-	smc_nego_add_host(&local.subnets, v6);
-	KUNIT_ASSERT_EQ(test, smc_nego_propose(&local, &msg), SMC_DECLINE_NONE);
-	KUNIT_EXPECT_EQ(test, msg.proposal.nr_prefixes, 1);
-	KUNIT_EXPECT_EQ(test, msg.proposal.prefix[0].len, 128);
-	KUNIT_EXPECT_MEMEQ(test, msg.proposal.prefix[0].addr, v6, sizeof(v6));
-}
-
 static void prop_02_proposal_names_host_rnic_and_subnet(struct kunit *test)
 {
 	struct smc_clc_proposal *prop;
@@ -994,7 +972,6 @@ static struct kunit_case smc_clc_nego_cases[] = {
 	KUNIT_CASE(prop_04_prefixes_are_masked_and_named_once),
 	KUNIT_CASE(prop_06_each_listed_prefix_is_compared),
 	KUNIT_CASE(prop_04_useless_prefixes_are_left_out),
-	KUNIT_CASE(prop_02_a_local_address_stands_for_its_subnet),
 	KUNIT_CASE(prop_02_proposal_names_host_rnic_and_subnet),
 	KUNIT_CASE(prop_03_golden_bytes),
 	KUNIT_CASE(prop_04_ipv6_form_has_no_subnet),

@@ -11,9 +11,11 @@
 #include "../../../net/smc/smc_compat.h"
 #include "../../../net/smc/sock/smc_keepalive.h"
 #include "../../../net/smc/group/smc_llc.h"
+#include "../../../net/smc/group/smc_carrier.h"
 #include "../../../net/smc/group/smc_core.h"
 #include "../../../net/smc/rdma/smc_net.h"
 #include "../../../net/smc/sock/smc_errqueue.h"
+#include "../../../net/smc/sock/smc_land.h"
 #include "../../../net/smc/sock/smc_tcp.h"
 #include "../../../net/smc/sock/smc_tx.h"
 #include "../../../net/smc/sock/smc_wake.h"
@@ -34,8 +36,10 @@ static struct smc_pernet close_net = {
 static struct {
 	bool owes_final;
 	bool is_busy;
+	bool has_answer;
 	u32 unread;
 	unsigned long set_meanwhile;	/* bits set while the machine runs */
+	unsigned long lands;		/* bits that are part of a landing */
 
 	u8 flags;			/* of control blocks, sent */
 	unsigned int nr_left;
@@ -50,6 +54,7 @@ static struct {
 	unsigned int nr_early;		/* wake-ups before a reset */
 	unsigned int nr_hs;
 	unsigned int nr_ends;
+	unsigned int nr_probes;
 } now;
 
 static u32 close_readable(struct smc_conn *conn)
@@ -58,13 +63,28 @@ static u32 close_readable(struct smc_conn *conn)
 	return now.unread;
 }
 
-static bool close_leave(struct smc_conn *conn, bool is_peer_done)
+static void close_leave(struct smc_conn *conn, bool is_peer_done)
 {
 	now.nr_left++;
 	now.is_peer_done = is_peer_done;
 	conn->token = 0;
-	return false;
 }
+
+static bool close_is_up(const struct smc_conn *conn)
+{
+	return true;
+}
+
+static void close_probe(struct smc_conn *conn)
+{
+	now.nr_probes++;
+}
+
+static const struct smc_carrier close_carrier = {
+	.leave = close_leave,
+	.is_up = close_is_up,
+	.probe = close_probe,
+};
 
 static void close_signal(struct smc_conn *conn, u8 flags)
 {
@@ -96,6 +116,11 @@ static int close_disconnect(struct sock *sk)
 	return 0;
 }
 
+static bool close_has_answer(const struct smc_sock *smc, unsigned long since)
+{
+	return now.has_answer;
+}
+
 static void close_queue(struct smc_sock *smc)
 {
 	now.nr_hs++;
@@ -105,18 +130,15 @@ static void close_queue(struct smc_sock *smc)
 #define smc_conn_has_inflight(...)	(now.is_busy)
 #define smc_conn_has_progress(...)	(false)
 #define smc_conn_await_drain(conn)	((conn) && !now.is_busy)
-#define smc_conn_leave			close_leave
 #define smc_conn_mark_progress(...)	((void)0)
 #define smc_conn_owes_final(conn)	((conn) && now.owes_final)
 #define smc_conn_readable		close_readable
 #define smc_conn_unsent(...)		(0)
 #define smc_keepalive_stop(...)		((void)0)
-#define smc_keepalive_update(...)		((void)0)
-#define smc_lgr_get(lgr)		((void)(lgr))
-#define smc_lgr_is_down(...)		(false)
-#define smc_lgr_put(lgr)		((void)(lgr))
-#define smc_llc_arm_idle(...)		((void)0)
-#define smc_llc_probe_group(...)		((void)0)
+#define smc_land_takes(smc, what)	((smc) && now.lands & BIT(what))
+#define smc_land_run(...)		((void)0)
+#define smc_keepalive_begin(...)	((void)0)
+#define smc_keepalive_has_answer	close_has_answer
 #define smc_net(...)			(&close_net)
 #define smc_errqueue_discard(...)		((void)0)
 #define smc_sock_queue			close_queue
@@ -158,6 +180,7 @@ static int close_test_init(struct kunit *test)
 	conn = &lab->conn;
 	conn->sk = lab->smc.sk;
 	conn->token = 1;
+	conn->carrier = &close_carrier;
 	conn->rtoken = -1;
 	conn->ctl.rx_edge.size = 4096;
 	conn->ctl.snd_size = 4096;
@@ -505,6 +528,66 @@ static void abrt_05_the_error_is_that_of_tcp(struct kunit *test)
 	smc_close_unlock(smc);
 }
 
+/* A connection on a link, whose peer has sent something; TCP ends. */
+static struct smc_sock *close_lose_tcp(struct kunit *test, int tcp_err)
+{
+	struct smc_sock *smc = close_lock(test);
+
+	rcu_assign_pointer(smc->conn->link, (struct smc_link *)smc->conn);
+	smc->conn->ctl.rx_prod = 1;
+	smc->tcp_err = tcp_err;
+	set_bit(SMC_PENDING_RESET, &smc->conn->pending);
+	smc_close_run(smc);
+	return smc;
+}
+
+static void abrt_10_a_connection_goes_on_without_tcp(struct kunit *test)
+{
+	struct smc_sock *smc = close_lose_tcp(test, ETIMEDOUT);
+
+	expect_state(test, SMC_STATE_ACTIVE);
+	expect_alive(test, true, true);
+	KUNIT_EXPECT_EQ(test, now.nr_probes, 1);
+	now.has_answer = true;
+	set_bit(SMC_PENDING_TIMER, &smc->conn->pending);
+	smc_close_run(smc);
+	expect_state(test, SMC_STATE_ACTIVE);
+	KUNIT_EXPECT_EQ(test, smc->sk->sk_err, 0);
+	/* a later abort has its own error */
+	close_says(test, SMC_CDC_ABORT);
+	KUNIT_EXPECT_EQ(test, smc->sk->sk_err, ECONNRESET);
+	expect_alive(test, false, false);
+	smc_close_unlock(smc);
+	KUNIT_EXPECT_EQ(test, now.nr_resets, 0);
+	smc->sk->sk_err = 0;
+}
+
+static void abrt_10_without_an_answer_the_error_is_that_of_tcp(struct kunit *test)
+{
+	struct smc_sock *smc = close_lose_tcp(test, ETIMEDOUT);
+
+	set_bit(SMC_PENDING_TIMER, &smc->conn->pending);
+	smc_close_run(smc);
+	expect_state(test, SMC_STATE_PEERABORTWAIT);
+	KUNIT_EXPECT_EQ(test, smc->sk->sk_err, ETIMEDOUT);
+	close_says(test, SMC_CDC_ABORT);
+	smc_close_unlock(smc);
+	smc->sk->sk_err = 0;
+}
+
+static void abrt_01_an_operator_ends_a_connection_at_once(struct kunit *test)
+{
+	struct smc_sock *smc;
+
+	now.has_answer = true;
+	smc = close_lose_tcp(test, ECONNABORTED);
+	expect_state(test, SMC_STATE_PEERABORTWAIT);
+	KUNIT_EXPECT_EQ(test, smc->sk->sk_err, ECONNABORTED);
+	close_says(test, SMC_CDC_ABORT);
+	smc_close_unlock(smc);
+	smc->sk->sk_err = 0;
+}
+
 static void abrt_05_silence_is_a_timeout(struct kunit *test)
 {
 	struct smc_sock *smc = close_lock(test);
@@ -518,6 +601,27 @@ static void abrt_05_silence_is_a_timeout(struct kunit *test)
 	expect_alive(test, false, false);
 	smc_close_unlock(smc);
 	KUNIT_EXPECT_EQ(test, now.nr_resets, 1);
+}
+
+/* The machine does not see what is part of a landing; payload on TCP is a fault otherwise. */
+static void what_belongs_to_a_landing_ends_nothing(struct kunit *test)
+{
+	struct smc_sock *smc = close_lock(test);
+
+	now.lands = BIT(SMC_PENDING_LINK_LOST) | BIT(SMC_PENDING_PAYLOAD);
+	smc->conn->pending = now.lands;
+	smc_close_run(smc);
+	expect_state(test, SMC_STATE_ACTIVE);
+	KUNIT_EXPECT_EQ(test, smc->conn->pending, 0UL);
+	KUNIT_EXPECT_EQ(test, smc->sk->sk_err, 0);
+	now.lands = 0;
+	set_bit(SMC_PENDING_PAYLOAD, &smc->conn->pending);
+	smc_close_run(smc);
+	expect_state(test, SMC_STATE_PEERABORTWAIT);
+	KUNIT_EXPECT_EQ(test, smc->sk->sk_err, ECONNABORTED);
+	close_says(test, SMC_CDC_ABORT);
+	close_file(smc);
+	smc_close_unlock(smc);
 }
 
 static const struct {
@@ -822,6 +926,7 @@ static void close_03_it_is_over_when_both_sides_are_done(struct kunit *test)
 
 static struct kunit_case close_cases[] = {
 	KUNIT_CASE(close_01_close_02_fin_follows_the_last_word),
+	KUNIT_CASE(what_belongs_to_a_landing_ends_nothing),
 	KUNIT_CASE(close_20_a_flag_that_completes_at_once_waits_for_nothing),
 	KUNIT_CASE(close_23_the_last_word_has_its_time),
 	KUNIT_CASE(close_01_the_first_fin_is_that_of_the_side_that_closed_first),
@@ -833,6 +938,9 @@ static struct kunit_case close_cases[] = {
 	KUNIT_CASE(close_08_a_close_follows_its_data),
 	KUNIT_CASE(close_11_a_flag_is_sent_once),
 	KUNIT_CASE(abrt_05_the_error_is_that_of_tcp),
+	KUNIT_CASE(abrt_10_a_connection_goes_on_without_tcp),
+	KUNIT_CASE(abrt_10_without_an_answer_the_error_is_that_of_tcp),
+	KUNIT_CASE(abrt_01_an_operator_ends_a_connection_at_once),
 	KUNIT_CASE(abrt_05_silence_is_a_timeout),
 	KUNIT_CASE(close_01_tcp_closes_when_the_lock_is_released),
 	KUNIT_CASE(abrt_08_unread_bytes_stay_for_a_reader),

@@ -6,6 +6,7 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include "smc_kunit.h"
+#include "../../../net/smc/group/smc_carrier.h"
 #include "../../../net/smc/rdma/smc_buf.h"
 #include "../../../net/smc/rdma/smc_wr_mem.h"
 #include "../../../net/smc/rdma/smc_mem.h"
@@ -404,7 +405,7 @@ static struct core_conn *core_new_conn(struct kunit *test, struct smc_link_group
 	sock_init_data(NULL, sk);
 	cc = container_of(sk, struct core_conn, sk);
 	lab->conn[lab->nr_conns++] = cc;
-	cc->conn = smc_conn_alloc(sk, &core_conn_ops);
+	cc->conn = smc_conn_alloc(sk, &core_conn_ops, &smc_carrier_rdma);
 	KUNIT_ASSERT_NOT_NULL(test, cc->conn);
 	core_take_element(test, &lgr->rmbs, &cc->conn->rmbe);
 	core_take_element(test, &lgr->sends, &cc->conn->sndbuf);
@@ -547,7 +548,6 @@ struct core_match {
 	bool is_nameless;	/* a client of version 2 alone: no peer ID, no MAC address */
 	u16 vlan;
 	u8 version;
-	u64 peer_net;
 	u8 instance;
 	u8 host;
 	u8 gid;
@@ -566,7 +566,6 @@ static const struct core_match core_matches[] = {
 	{ .what = "a MAC address that no link ends at", .mac = 7 },
 	{ .what = "the opposite role", .is_client = true },
 	{ .what = "another VLAN", .vlan = 100 },
-	{ .what = "a namespace of this host", .peer_net = 7 },
 	{ .what = "another host", .host = 1 },
 	{ .what = "the same host, started again", .instance = 1 },
 	{ .what = "another port of our RNIC", .port = 1 },
@@ -602,7 +601,6 @@ static void lg_03_rmb_05_one_peer_role_and_vlan(struct kunit *test)
 	key.version += row->version;
 	key.role = row->is_client ? SMC_ROLE_CLIENT : SMC_ROLE_SERVER;
 	key.vlan += row->vlan;
-	key.peer_net += row->peer_net;
 	key.peer_id[0] += row->instance;
 	key.peer_id[7] += row->host;
 	key.peer_gid[15] += row->gid;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The report of sock_diag about a connection's link. The link has no queues.
+ * The report of sock_diag about a connection's link, which has no queues here, or about its other
+ * end in memory.
  */
 #include <linux/module.h>
 #include <linux/net.h>
 
 #include "smc_kunit.h"
+#include "smc_kunit_sock.h"
 
 /* smc_diag is a module of its own; here it is part of another. */
 #undef __init
@@ -24,6 +26,17 @@
 #define MODULE_ALIAS_NET_PF_PROTO_TYPE(...)
 
 #include "../../../net/smc/control/smc_diag.c"
+
+#include "../../../net/smc/group/smc_carrier.h"
+
+#define DIAG_RING	(4 * PAGE_SIZE)
+
+struct diag_end {
+	struct tcp_sock tp;
+	struct smc_conn conn;
+};
+
+static struct proto diag_proto = SMC_KUNIT_PROTO("smc_diag_test");
 
 struct diag_lab {
 	struct smc_link_group lgr;
@@ -100,7 +113,101 @@ static void a_stream_that_has_not_begun_is_at_0(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, is.tx_sent.count, 4095);
 }
 
+static void diag_join(struct diag_end *end, struct smc_pair *pair, enum smc_role role)
+{
+	struct sock *sk = (struct sock *)&end->tp;
+
+	sock_net_set(sk, &init_net);
+	smc_kunit_init(sk, &diag_proto);
+	end->conn.sk = sk;
+	spin_lock_init(&end->conn.lock);
+	refcount_set(&end->conn.refs, 1);
+	smc_pair_join(&end->conn, pair, role);
+	scoped_guard(smc_conn, &end->conn)
+		smc_conn_set_phase(&end->conn, SMC_CONN_OPEN);
+}
+
+/* Return: bytes of attributes; both are zero where there are none. */
+static unsigned int diag_get_pair(struct kunit *test, struct smc_conn *conn,
+				  struct smc_diag_dmbinfo *dmb, struct smc_diag_pairinfo *info)
+{
+	struct sk_buff *skb = alloc_skb(512, GFP_KERNEL);
+	const struct nlattr *at;
+	unsigned int len;
+
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	memset(dmb, 0, sizeof(*dmb));
+	memset(info, 0, sizeof(*info));
+	scoped_guard(rcu) {
+		KUNIT_EXPECT_EQ(test, smc_diag_put_lgrinfo(skb, conn), 0);
+		KUNIT_EXPECT_EQ(test, skb->len, 0U);
+		KUNIT_EXPECT_EQ(test, smc_diag_put_pair(skb, conn), 0);
+	}
+	len = skb->len;
+	at = nla_find((struct nlattr *)skb->data, len, SMC_DIAG_DMBINFO);
+	if (at)
+		nla_memcpy(dmb, at, sizeof(*dmb));
+	at = nla_find((struct nlattr *)skb->data, len, SMC_DIAG_PAIRINFO);
+	if (at)
+		nla_memcpy(info, at, sizeof(*info));
+	kfree_skb(skb);
+	return len;
+}
+
+/* Tools that know SMC-D take it for a connection over a loopback device. */
+static void a_connection_in_memory_shows_its_other_end(struct kunit *test)
+{
+	struct diag_end *end = kunit_kcalloc(test, 2, sizeof(*end), GFP_KERNEL);
+	struct smc_pair *pair = smc_pair_alloc(DIAG_RING, DIAG_RING);
+	struct smc_diag_pairinfo info;
+	struct smc_diag_dmbinfo dmb;
+	struct smc_sock smc = {};
+	u32 cookie[2];
+	int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, end);
+	KUNIT_ASSERT_NOT_NULL(test, pair);
+	spin_lock_init(&end[0].conn.lock);
+	KUNIT_EXPECT_EQ(test, smc_diag_mode(&smc, NULL), SMC_DIAG_MODE_SMCR);
+	KUNIT_EXPECT_EQ(test, smc_diag_mode(&smc, &end[0].conn), SMC_DIAG_MODE_SMCR);
+	KUNIT_EXPECT_EQ(test, diag_get_pair(test, &end[0].conn, &dmb, &info), 0U);
+
+	diag_join(&end[SMC_ROLE_SERVER], pair, SMC_ROLE_SERVER);
+	diag_join(&end[SMC_ROLE_CLIENT], pair, SMC_ROLE_CLIENT);
+	for (i = 0; i < 2; i++) {
+		struct smc_conn *conn = &end[i].conn, *peer = &end[!i].conn;
+
+		KUNIT_EXPECT_EQ(test, smc_diag_mode(&smc, conn), SMC_DIAG_MODE_SMCD);
+		KUNIT_EXPECT_EQ(test, diag_get_pair(test, conn, &dmb, &info),
+				(u32)(nla_total_size(sizeof(dmb)) + nla_total_size(sizeof(info))));
+		KUNIT_EXPECT_EQ(test, dmb.linkid, (u32)SMC_DIAG_LINKID_LOOPBACK);
+		KUNIT_EXPECT_EQ(test, dmb.my_gid, init_net.net_cookie);
+		KUNIT_EXPECT_EQ(test, dmb.peer_gid, init_net.net_cookie);
+		KUNIT_EXPECT_EQ(test, dmb.token, (u64)conn->token);
+		KUNIT_EXPECT_EQ(test, dmb.peer_token, (u64)peer->token);
+		KUNIT_EXPECT_EQ(test, info.role, i);
+		KUNIT_EXPECT_EQ(test, info.peer_token, peer->token);
+		KUNIT_EXPECT_EQ(test, info.peer_net, init_net.net_cookie);
+		KUNIT_EXPECT_EQ(test, info.peer_inode, 0ULL);
+		sock_diag_save_cookie(peer->sk, cookie);
+		KUNIT_EXPECT_MEMEQ(test, info.peer_cookie, cookie, sizeof(cookie));
+	}
+
+	/* one end has left */
+	end[0].conn.carrier->leave(&end[0].conn, true);
+	KUNIT_EXPECT_EQ(test, diag_get_pair(test, &end[0].conn, &dmb, &info), 0U);
+	KUNIT_EXPECT_NE(test, diag_get_pair(test, &end[1].conn, &dmb, &info), 0U);
+	KUNIT_EXPECT_EQ(test, dmb.peer_gid, 0ULL);
+	KUNIT_EXPECT_EQ(test, info.role, 1);
+	KUNIT_EXPECT_EQ(test, info.peer_token, 0U);
+	end[1].conn.carrier->leave(&end[1].conn, true);
+	for (i = 0; i < 2; i++)
+		end[i].conn.carrier->free(&end[i].conn);
+	smc_pair_put(pair);
+}
+
 static struct kunit_case cases[] = {
+	KUNIT_CASE(a_connection_in_memory_shows_its_other_end),
 	KUNIT_CASE(a_stream_that_has_not_begun_is_at_0),
 	KUNIT_CASE(lid_06_a_link_without_queues_still_has_its_names),
 	{}

@@ -97,12 +97,6 @@ static bool way_find_routed(struct sock *tsk, const u8 *peer_gid, const struct s
 	return true;
 }
 
-static enum smc_decline way_find_local(struct sock *tsk, struct smc_ib_end *end,
-				       struct smc_nego_subnets *subnets)
-{
-	return SMC_DECLINE_NOSMCRDEV;
-}
-
 static bool way_is_direct(struct sock *tsk)
 {
 	return way.is_direct;
@@ -178,12 +172,9 @@ static bool way_try_v2(struct net *net, const struct in6_addr *peer)
 #define smc_path_find			way_find
 #define smc_path_find_server		way_find_server
 #define smc_path_find_routed		way_find_routed
-#define smc_path_find_local		way_find_local
 #define smc_path_is_direct		way_is_direct
 #define smc_path_needs_ipsec		way_needs_ipsec
 #define smc_path_local_id(...)		((void)0)
-#define smc_path_may_be_local(...)	false
-#define smc_path_name_host(...)		((void)0)
 #define smc_path_get_rules		way_get_rules
 #define smc_route_find			way_find_route
 #define smc_eid_any			way_any
@@ -193,9 +184,6 @@ static bool way_try_v2(struct net *net, const struct in6_addr *peer)
 #define smc_peer_recall			way_recall
 #define smc_peer_failed			way_failed
 #define smc_peer_try_v2			way_try_v2
-#define smc_same_host_leave(...)	((void)0)
-#define smc_same_host_take(...)		NULL
-#define smc_same_host_withdraw(...)	((void)0)
 
 #include "../../../net/smc/sock/smc_hs_path.c"
 

@@ -11,6 +11,7 @@
 #include "../../../net/smc/sock/smc_child.h"
 #include "../../../net/smc/sock/smc_close.h"
 #include "../../../net/smc/sock/smc_hs.h"
+#include "../../../net/smc/sock/smc_hs_meet.h"
 #include "../../../net/smc/sock/smc_hs_outcome.h"
 #include "../../../net/smc/sock/smc_hs_ring.h"
 #include "../../../net/smc/sock/smc_hs_path.h"
@@ -40,13 +41,12 @@ static char table_log[128];
 static unsigned int table_nr_declines, table_nr_steps, table_nr_queued, table_nr_late;
 static unsigned int table_nr_unanswered, table_nr_proposed, table_nr_silent;
 static unsigned int table_nr_prepared, table_nr_checked;
-static bool table_if_quiet, table_has_payload, table_is_acked, table_is_over;
+static bool table_if_quiet, table_has_payload, table_is_acked, table_is_expected;
 static bool table_is_owned, table_is_locked, table_has_no_memory;
 static int table_decline_rc, table_send_rc, table_recv_rc, table_take_rc;
 static enum smc_clc_type table_recv_type;
 static enum smc_hs_outcome table_step_out, table_late_out;
 static unsigned long table_delay;	/* of the timer, jiffies */
-static wait_queue_head_t table_waitq;
 static struct smc_link_group *table_forming;
 
 static void table_note(const char *what)
@@ -65,6 +65,24 @@ static enum smc_hs_outcome table_late(struct smc_hs *hs)
 {
 	table_nr_late++;
 	return table_late_out;
+}
+
+/* The rows for an end on this host. */
+static enum smc_hs_outcome table_meet_out, table_meet_late_out;
+
+static enum smc_hs_outcome table_meet(struct smc_hs *hs)
+{
+	return table_meet_out;
+}
+
+static enum smc_hs_outcome table_meet_late(struct smc_hs *hs)
+{
+	return table_meet_late_out;
+}
+
+static void table_undo_meet(struct smc_hs *hs)
+{
+	table_note("meet");
 }
 
 static enum smc_hs_outcome table_take_offer(struct smc_hs *hs)
@@ -262,6 +280,14 @@ static void table_peer_addr(const struct sock *sk, struct in6_addr *peer)
 #define trace_smc_handshake(...)	((void)0)
 
 /* The rows of other files. */
+#define smc_hs_client_meet		table_meet
+#define smc_hs_client_join		table_meet
+#define smc_hs_server_meet		table_meet
+#define smc_hs_server_last		table_meet
+#define smc_hs_late_meet		table_meet_late
+#define smc_hs_late_join		table_meet_late
+#define smc_hs_late_last		table_meet_late
+#define smc_hs_undo_meet		table_undo_meet
 #define smc_hs_server_route		table_step
 #define smc_hs_take_offer		table_take_offer
 #define smc_hs_client_route		table_step
@@ -288,15 +314,14 @@ static void table_peer_addr(const struct sock *sk, struct in6_addr *peer)
 #define smc_conn_open(...)		((void)0)
 #define smc_conn_set_peer(...)		0
 #define smc_conn_announced_link(...)		NULL
-#define smc_same_host_is_over(...)		table_is_over
-#define smc_same_host_waitq(...)		(&table_waitq)
+#define smc_meet_expect(...)		table_is_expected
+#define smc_meet_leave(...)		((void)0)
 #define smc_hs_build_proposal(...)	smc_hs_decline(hs, SMC_DECLINE_NOSMCRDEV)
 #define smc_hs_find_port(...)		smc_hs_decline(hs, SMC_DECLINE_NOSMCRDEV)
 #define smc_hs_back_to_idle(...)	((void)0)
 #define smc_hs_finish			table_finish
 #define smc_hs_finish_failed(...)	((void)0)
 #define smc_hs_go_routed(...)		((void)0)
-#define smc_hs_leave_pair(...)		((void)0)
 #define smc_hs_note_path(...)		((void)0)
 #define smc_ib_end_follow(...)		0
 #define smc_listener_count(...)		((void)0)
@@ -325,7 +350,6 @@ static void table_peer_addr(const struct sock *sk, struct in6_addr *peer)
 #define smc_path_class(...)		((void)0)
 #define smc_path_local_host(...)	((void)0)
 #define smc_path_local_id(...)		((void)0)
-#define smc_path_may_be_local(...)	false
 #define smc_rtoken_find(...)		(-1)
 #define smc_sock_drop_conn		table_drop_conn
 #define release_sock			table_unlock
@@ -356,75 +380,81 @@ struct table_row {
 };
 
 static const struct table_row table_server[] = {
-	{ "Proposal",		true,  true,  "" },
-	{ "port",		true,  true,  "port " },
-	{ "route",		true,  true,  "port " },
-	{ "offer",		true,  true,  "port " },
-	{ "group",		true,  true,  "fail unreserve port " },
-	{ "link",		true,  true,  "fail unreserve port " },
-	{ "connection",		true,  true,  "conn fail unreserve port " },
-	{ "sndbuf",		true,  true,  "sndbuf conn fail unreserve port " },
-	{ "rmbe",		true,  true,  "rmbe sndbuf conn fail unreserve port " },
-	{ "join",		true,  true,  "fail leave unread conn port " },
-	{ "Accept",		true,  true,  "fail leave unread conn port " },
-	{ "send",		false, false, "fail leave unread conn port " },
-	{ "Confirm",		false, true,  "fail leave unread conn port " },
-	{ "check",		false, true,  "fail leave unread conn port " },
-	{ "peer",		false, true,  "fail leave unread conn port " },
-	{ "llc",		false, false, "fail leave unread conn port " },
-	{ "first contact",	false, false, "fail leave unread conn port " },
-	{ "back out",		true,  true,  "fail leave unread conn port " },
-	{ "cross",		false, false, "fail leave unread conn port " },
-	{ "last",		false, false, "fail leave unread conn port " },
-	{ "open",		false, false, "fail leave unread conn port " },
+	{ "meet",		false, false, "meet " },
+	{ "last",		false, false, "meet " },
+	{ "Proposal",		true,  true,  "meet " },
+	{ "port",		true,  true,  "port meet " },
+	{ "route",		true,  true,  "port meet " },
+	{ "offer",		true,  true,  "port meet " },
+	{ "group",		true,  true,  "fail unreserve port meet " },
+	{ "link",		true,  true,  "fail unreserve port meet " },
+	{ "connection",		true,  true,  "conn fail unreserve port meet " },
+	{ "sndbuf",		true,  true,  "sndbuf conn fail unreserve port meet " },
+	{ "rmbe",		true,  true,  "rmbe sndbuf conn fail unreserve port meet " },
+	{ "join",		true,  true,  "fail leave unread conn port meet " },
+	{ "Accept",		true,  true,  "fail leave unread conn port meet " },
+	{ "send",		false, false, "fail leave unread conn port meet " },
+	{ "Confirm",		false, true,  "fail leave unread conn port meet " },
+	{ "check",		false, true,  "fail leave unread conn port meet " },
+	{ "peer",		false, true,  "fail leave unread conn port meet " },
+	{ "llc",		false, false, "fail leave unread conn port meet " },
+	{ "first contact",	false, false, "fail leave unread conn port meet " },
+	{ "back out",		true,  true,  "fail leave unread conn port meet " },
+	{ "cross",		false, false, "fail leave unread conn port meet " },
+	{ "open",		false, false, "fail leave unread conn port meet " },
 };
 
 static const struct table_row table_client[] = {
-	{ "Proposal",		true,  true,  "port " },
-	{ "send",		false, false, "port " },
-	{ "Accept",		true,  true,  "port " },
-	{ "group",		true,  true,  "port " },
-	{ "route",		true,  true,  "port " },
-	{ "form",		true,  true,  "fail unreserve port " },
-	{ "link",		true,  true,  "fail unreserve port " },
-	{ "connection",		true,  true,  "conn fail unreserve port " },
-	{ "sndbuf",		true,  true,  "sndbuf conn fail unreserve port " },
-	{ "rmbe",		true,  true,  "rmbe sndbuf conn fail unreserve port " },
-	{ "join",		true,  true,  "fail leave unread conn port " },
-	{ "peer",		true,  true,  "fail leave unread conn port " },
-	{ "llc",		true,  true,  "fail leave unread conn port " },
-	{ "Confirm",		true,  true,  "fail leave unread conn port " },
-	{ "send",		false, false, "fail leave unread conn port " },
-	{ "first contact",	false, false, "fail leave unread conn port " },
-	{ "back out",		true,  true,  "fail leave unread conn port " },
-	{ "cross",		false, false, "fail leave unread conn port " },
-	{ "open",		false, false, "fail leave unread conn port " },
+	{ "meet",		false, false, "meet " },
+	{ "memory",		false, false, "meet " },
+	{ "Proposal",		true,  true,  "port meet " },
+	{ "send",		false, false, "port meet " },
+	{ "Accept",		true,  true,  "port meet " },
+	{ "group",		true,  true,  "port meet " },
+	{ "route",		true,  true,  "port meet " },
+	{ "form",		true,  true,  "fail unreserve port meet " },
+	{ "link",		true,  true,  "fail unreserve port meet " },
+	{ "connection",		true,  true,  "conn fail unreserve port meet " },
+	{ "sndbuf",		true,  true,  "sndbuf conn fail unreserve port meet " },
+	{ "rmbe",		true,  true,  "rmbe sndbuf conn fail unreserve port meet " },
+	{ "join",		true,  true,  "fail leave unread conn port meet " },
+	{ "peer",		true,  true,  "fail leave unread conn port meet " },
+	{ "llc",		true,  true,  "fail leave unread conn port meet " },
+	{ "Confirm",		true,  true,  "fail leave unread conn port meet " },
+	{ "send",		false, false, "fail leave unread conn port meet " },
+	{ "first contact",	false, false, "fail leave unread conn port meet " },
+	{ "back out",		true,  true,  "fail leave unread conn port meet " },
+	{ "cross",		false, false, "fail leave unread conn port meet " },
+	{ "open",		false, false, "fail leave unread conn port meet " },
 };
 
 /* Indices of rows. */
 enum {
-	SERVER_PROPOSAL = 0,
-	SERVER_ROUTE = 2,
-	SERVER_GROUP = 4,
-	SERVER_CONN = 6,
-	SERVER_SNDBUF = 7,
-	SERVER_JOIN = 9,
-	SERVER_ACCEPT = 10,
-	SERVER_SEND = 11,
-	SERVER_CONFIRM = 12,
-	SERVER_FIRST = 16,
-	SERVER_BACK_OUT = 17,
-	SERVER_CROSS = 18,
-	SERVER_LAST = 19,
-	SERVER_OPEN = 20,
-	CLIENT_SEND = 1,
-	CLIENT_ACCEPT = 2,
-	CLIENT_GROUP = 3,
-	CLIENT_FORM = 5,
-	CLIENT_CONN = 7,
-	CLIENT_SNDBUF = 8,
-	CLIENT_JOIN = 10,
-	CLIENT_CONFIRM = 13,
+	SERVER_MEET = 0,
+	SERVER_LAST = 1,
+	SERVER_PROPOSAL = 2,
+	SERVER_ROUTE = 4,
+	SERVER_GROUP = 6,
+	SERVER_CONN = 8,
+	SERVER_SNDBUF = 9,
+	SERVER_JOIN = 11,
+	SERVER_ACCEPT = 12,
+	SERVER_SEND = 13,
+	SERVER_CONFIRM = 14,
+	SERVER_FIRST = 18,
+	SERVER_BACK_OUT = 19,
+	SERVER_CROSS = 20,
+	SERVER_OPEN = 21,
+	CLIENT_MEET = 0,
+	CLIENT_MEMORY = 1,
+	CLIENT_SEND = 3,
+	CLIENT_ACCEPT = 4,
+	CLIENT_GROUP = 5,
+	CLIENT_FORM = 7,
+	CLIENT_CONN = 9,
+	CLIENT_SNDBUF = 10,
+	CLIENT_JOIN = 12,
+	CLIENT_CONFIRM = 15,
 };
 
 struct table_lab {
@@ -489,7 +519,6 @@ static int table_init(struct kunit *test)
 	init_waitqueue_head(&lab->lgr.waitq);
 	init_waitqueue_head(&lab->lgr.sends.waitq);
 	init_waitqueue_head(&lab->lgr.rmbs.waitq);
-	init_waitqueue_head(&table_waitq);
 	refcount_set(&lab->lgr.refs, 1);
 	table_forming = &lab->lgr;
 	table_net.set.clc_timeout_ms = TABLE_MS;
@@ -500,7 +529,9 @@ static int table_init(struct kunit *test)
 	table_take_rc = -ENODATA;
 	table_has_payload = false;
 	table_is_acked = false;
-	table_is_over = false;
+	table_is_expected = false;
+	table_meet_out = SMC_HS_GO_ON;
+	table_meet_late_out = SMC_HS_GO_ON;
 	table_step_out = SMC_HS_WAIT;
 	table_late_out = SMC_HS_GO_ON;
 	return 0;
@@ -554,22 +585,22 @@ static void each_row_undoes_what_was_done_the_last_first(struct kunit *test)
 		}
 	}
 	hs_end(table_reach(test, SMC_ROLE_CLIENT, CLIENT_GROUP, false), SMC_HS_TCP);
-	KUNIT_EXPECT_STREQ(test, table_log, "unreserve port ");
+	KUNIT_EXPECT_STREQ(test, table_log, "unreserve port meet ");
 }
 
 /* RMB-28: an announced element may be written to, unless the handshake falls back. */
 static void an_element_that_was_announced_is_lost_with_a_reset(struct kunit *test)
 {
 	hs_end(table_reach(test, SMC_ROLE_SERVER, SERVER_JOIN, false), SMC_HS_FAILED);
-	KUNIT_EXPECT_STREQ(test, table_log, "leave unread conn port ");
+	KUNIT_EXPECT_STREQ(test, table_log, "leave unread conn port meet ");
 	hs_end(table_reach(test, SMC_ROLE_SERVER, SERVER_ACCEPT, false), SMC_HS_FAILED);
-	KUNIT_EXPECT_STREQ(test, table_log, "leave-element unread conn port ");
-	hs_end(table_reach(test, SMC_ROLE_SERVER, SERVER_LAST, true), SMC_HS_FAILED);
-	KUNIT_EXPECT_STREQ(test, table_log, "fail leave-element unread conn port ");
+	KUNIT_EXPECT_STREQ(test, table_log, "leave-element unread conn port meet ");
+	hs_end(table_reach(test, SMC_ROLE_SERVER, SERVER_CROSS, true), SMC_HS_FAILED);
+	KUNIT_EXPECT_STREQ(test, table_log, "fail leave-element unread conn port meet ");
 	hs_end(table_reach(test, SMC_ROLE_CLIENT, CLIENT_CONFIRM - 1, false), SMC_HS_FAILED);
-	KUNIT_EXPECT_STREQ(test, table_log, "leave unread conn port ");
+	KUNIT_EXPECT_STREQ(test, table_log, "leave unread conn port meet ");
 	hs_end(table_reach(test, SMC_ROLE_CLIENT, CLIENT_CONFIRM, false), SMC_HS_FAILED);
-	KUNIT_EXPECT_STREQ(test, table_log, "leave-element unread conn port ");
+	KUNIT_EXPECT_STREQ(test, table_log, "leave-element unread conn port meet ");
 }
 
 static void a_connection_that_could_not_join_has_a_reservation(struct kunit *test)
@@ -578,7 +609,7 @@ static void a_connection_that_could_not_join_has_a_reservation(struct kunit *tes
 
 	hs->smc->conn->lgr = NULL;
 	table_decline(hs, SMC_DECLINE_MEM);
-	KUNIT_EXPECT_STREQ(test, table_log, "rmbe sndbuf conn unreserve port ");
+	KUNIT_EXPECT_STREQ(test, table_log, "rmbe sndbuf conn unreserve port meet ");
 	KUNIT_EXPECT_EQ(test, table_nr_declines, 1);
 }
 
@@ -588,7 +619,7 @@ static void without_memory_there_is_no_connection_to_drop(struct kunit *test)
 
 	hs->smc->conn = NULL;
 	table_decline(hs, SMC_DECLINE_MEM);
-	KUNIT_EXPECT_STREQ(test, table_log, "unreserve port ");
+	KUNIT_EXPECT_STREQ(test, table_log, "unreserve port meet ");
 }
 
 static void an_open_connection_keeps_its_group(struct kunit *test)
@@ -597,7 +628,7 @@ static void an_open_connection_keeps_its_group(struct kunit *test)
 
 	hs_run(hs);
 	KUNIT_EXPECT_EQ(test, hs->outcome, SMC_HS_SMC);
-	KUNIT_EXPECT_STREQ(test, table_log, "port ");
+	KUNIT_EXPECT_STREQ(test, table_log, "port meet ");
 	KUNIT_EXPECT_NOT_NULL(test, hs->smc->conn->lgr);
 }
 
@@ -609,12 +640,12 @@ static void a_decline_with_s_bit_probes_the_group(struct kunit *test)
 	hs->rx.type = SMC_CLC_DECLINE;
 	hs->rx.decline.out_of_sync = true;
 	hs_end(hs, SMC_HS_TCP);
-	KUNIT_EXPECT_STREQ(test, table_log, "doubt leave unread conn port ");
+	KUNIT_EXPECT_STREQ(test, table_log, "doubt leave unread conn port meet ");
 	/* without the bit there is nothing to ask */
 	hs = table_reach(test, SMC_ROLE_SERVER, SERVER_CONFIRM, false);
 	hs->rx.type = SMC_CLC_DECLINE;
 	hs_end(hs, SMC_HS_TCP);
-	KUNIT_EXPECT_STREQ(test, table_log, "leave unread conn port ");
+	KUNIT_EXPECT_STREQ(test, table_log, "leave unread conn port meet ");
 }
 
 /* AMB-06 */
@@ -627,7 +658,7 @@ static void a_first_contact_by_a_known_link_probes_the_group(struct kunit *test)
 	hs_run(hs);
 	KUNIT_EXPECT_EQ(test, hs->outcome, SMC_HS_TCP);
 	KUNIT_EXPECT_EQ(test, hs->reason, SMC_DECLINE_MEM);
-	KUNIT_EXPECT_STREQ(test, table_log, "doubt port ");
+	KUNIT_EXPECT_STREQ(test, table_log, "doubt port meet ");
 	KUNIT_EXPECT_EQ(test, refcount_read(&table_forming->refs), 1);
 }
 
@@ -709,16 +740,16 @@ static void a_call_that_owns_the_lock_holds_no_device(struct kunit *test)
 	hs = table_stuck(test, CLIENT_SEND, full / 2);
 	KUNIT_EXPECT_EQ(test, hs->outcome, SMC_HS_FAILED);
 	KUNIT_EXPECT_EQ(test, hs->err, -ENOBUFS);
-	KUNIT_EXPECT_STREQ(test, table_log, "port ");
+	KUNIT_EXPECT_STREQ(test, table_log, "port meet ");
 	hs = table_stuck(test, CLIENT_ACCEPT, full);
 	KUNIT_EXPECT_EQ(test, hs->outcome, SMC_HS_FAILED);
 	KUNIT_EXPECT_EQ(test, hs->err, -ETIMEDOUT);
-	KUNIT_EXPECT_STREQ(test, table_log, "port ");
+	KUNIT_EXPECT_STREQ(test, table_log, "port meet ");
 	/* its answer may be there: the service is not to blame */
 	KUNIT_EXPECT_EQ(test, table_nr_unanswered, 0);
 	hs = table_stuck(test, CLIENT_CONFIRM + 1, full / 2);
 	KUNIT_EXPECT_EQ(test, hs->outcome, SMC_HS_FAILED);
-	KUNIT_EXPECT_STREQ(test, table_log, "leave-element unread conn port ");
+	KUNIT_EXPECT_STREQ(test, table_log, "leave-element unread conn port meet ");
 
 	table_is_owned = false;
 	hs = table_reach(test, SMC_ROLE_CLIENT, CLIENT_GROUP, false);
@@ -729,7 +760,7 @@ static void a_call_that_owns_the_lock_holds_no_device(struct kunit *test)
 	hs->since -= full / 2;
 	hs_run(hs);
 	KUNIT_EXPECT_EQ(test, hs->outcome, SMC_HS_FAILED);
-	KUNIT_EXPECT_STREQ(test, table_log, "unreserve port ");
+	KUNIT_EXPECT_STREQ(test, table_log, "unreserve port meet ");
 	KUNIT_EXPECT_EQ(test, table_nr_declines, 0);
 }
 
@@ -997,20 +1028,62 @@ static void one_that_waits_for_an_element_is_woken_at_a_time(struct kunit *test)
 	}
 }
 
-static void a_server_waits_for_the_client_on_this_host(struct kunit *test)
+/* Either end queues the work item of the other. */
+static void an_end_on_this_host_is_awaited_for_a_time(struct kunit *test)
 {
+	unsigned long half = msecs_to_jiffies(TABLE_MS) / 2;
 	struct smc_hs *hs = table_reach(test, SMC_ROLE_SERVER, SERVER_LAST, false);
 
-	hs->pair = (void *)hs;
+	table_meet_out = SMC_HS_WAIT;
 	hs_run(hs);
 	KUNIT_EXPECT_EQ(test, hs->outcome, SMC_HS_GO_ON);
-	table_is_over = true;
-	wake_up_all(&table_waitq);
-	KUNIT_EXPECT_EQ(test, table_nr_queued, 1);
+	KUNIT_EXPECT_GT(test, table_delay, SMC_HS_SLICE);
+	KUNIT_EXPECT_NULL(test, hs->waitq);
+	table_meet_out = SMC_HS_SMC;
 	hs_run(hs);
 	KUNIT_EXPECT_EQ(test, hs->outcome, SMC_HS_SMC);
-	/* no watch is left */
-	KUNIT_EXPECT_FALSE(test, waitqueue_active(&table_waitq));
+	KUNIT_EXPECT_EQ(test, table_nr_proposed, 1);
+
+	hs = table_reach(test, SMC_ROLE_SERVER, SERVER_LAST, false);
+	table_meet_out = SMC_HS_WAIT;
+	table_meet_late_out = SMC_HS_SMC;
+	hs->since -= half;
+	hs_run(hs);
+	KUNIT_EXPECT_EQ(test, hs->outcome, SMC_HS_SMC);
+}
+
+/* By loopback the child is born soon; by another device there may be none. */
+static void a_birth_has_its_time(struct kunit *test)
+{
+	struct smc_hs *hs = table_reach(test, SMC_ROLE_CLIENT, CLIENT_MEET, false);
+	unsigned long half = msecs_to_jiffies(TABLE_MS) / 2;
+
+	hs->smc->place = SMC_PATH_INSIDE;
+	KUNIT_EXPECT_EQ(test, hs_limit_jiffies(hs, HS_BIRTH), half);
+	hs->smc->place = SMC_PATH_NEARBY;
+	KUNIT_EXPECT_LE(test, hs_limit_jiffies(hs, HS_BIRTH), 2UL);
+}
+
+/* A server that meets nobody has not waited: the time of the Proposal has begun already. */
+static void a_proposal_has_its_time_behind_the_rows_of_this_host(struct kunit *test)
+{
+	struct smc_hs *hs = table_reach(test, SMC_ROLE_SERVER, SERVER_MEET, false);
+
+	hs->since -= msecs_to_jiffies(TABLE_MS);
+	hs_run(hs);
+	KUNIT_EXPECT_EQ(test, hs->step, SERVER_PROPOSAL);
+	KUNIT_EXPECT_EQ(test, hs->err, -ETIMEDOUT);
+	KUNIT_EXPECT_STREQ(test, table_log, "meet ");
+}
+
+/* A client that memory would have served has had no occasion for a Proposal. */
+static void a_client_that_leaves_early_proves_nothing(struct kunit *test)
+{
+	hs_end(table_reach(test, SMC_ROLE_SERVER, SERVER_LAST, false), SMC_HS_FAILED);
+	KUNIT_EXPECT_EQ(test, table_nr_silent, 0);
+	KUNIT_EXPECT_EQ(test, table_nr_proposed, 0);
+	hs_end(table_reach(test, SMC_ROLE_CLIENT, CLIENT_MEMORY, false), SMC_HS_FAILED);
+	KUNIT_EXPECT_EQ(test, table_nr_unanswered, 0);
 }
 
 /* AMB-60 */
@@ -1137,7 +1210,7 @@ static void what_may_not_be_declined_is_reset(struct kunit *test)
 	hs->rx.type = SMC_CLC_DECLINE;
 	hs_run(hs);
 	KUNIT_EXPECT_EQ(test, hs->outcome, SMC_HS_FAILED);
-	KUNIT_EXPECT_STREQ(test, table_log, "doubt fail leave-element unread conn port ");
+	KUNIT_EXPECT_STREQ(test, table_log, "doubt fail leave-element unread conn port meet ");
 	/* nor may part of one stay in the stream */
 	hs = table_first(test, SMC_LGR_ACTIVE, SMC_DECLINE_NONE);
 	hs->half.done = 1;
@@ -1212,7 +1285,10 @@ static struct kunit_case table_cases[] = {
 	KUNIT_CASE(a_step_that_is_late_may_wait_on),
 	KUNIT_CASE(a_step_repeats_its_check_after_it_joined_the_queue),
 	KUNIT_CASE(one_that_waits_for_an_element_is_woken_at_a_time),
-	KUNIT_CASE(a_server_waits_for_the_client_on_this_host),
+	KUNIT_CASE(an_end_on_this_host_is_awaited_for_a_time),
+	KUNIT_CASE(a_birth_has_its_time),
+	KUNIT_CASE(a_proposal_has_its_time_behind_the_rows_of_this_host),
+	KUNIT_CASE(a_client_that_leaves_early_proves_nothing),
 	KUNIT_CASE(the_first_contact_of_another_is_awaited),
 	KUNIT_CASE(first_contact_that_fails_is_declined),
 	KUNIT_CASE(a_peer_that_was_faster_is_not_declined),

@@ -17,7 +17,6 @@
 #define smc_ib_end_reaches	ib_end_reaches
 #define smc_ib_end_serves	ib_end_serves
 #define smc_ib_find		ib_find
-#define smc_ib_find_any		ib_find_any
 #define smc_ib_find_routed	ib_find_routed
 #define smc_ib_has_device	ib_has_device
 #define smc_ib_has_unfit	ib_has_unfit
@@ -230,7 +229,7 @@ static void events_have_the_ends_checked(struct kunit *test)
 	schedule_delayed_work(&ib_lab->watch.work, 1000 * HZ);
 	smc_ib_unwatch(&ib_lab->watch);
 	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&ib_lab->watch.work));
-	ib_lab->dev.is_removed = true;
+	ib_lab->dev.is_leaving = true;
 	KUNIT_EXPECT_EQ(test, smc_ib_start_watch(&ib_lab->watch), -ENODEV);
 }
 
@@ -287,8 +286,50 @@ static void a_device_that_lacks_something_is_shown_and_not_used(struct kunit *te
 	KUNIT_EXPECT_FALSE(test, smc_ib_has_unfit(NULL));
 }
 
+/* Links on it end, and nothing finds it, until it is started. */
+static void a_stopped_device_is_shown_and_not_used(struct kunit *test)
+{
+	struct smc_ib_dev *dev = &ib_lab->dev;
+	struct smc_ib_view view;
+
+	ib_lab->ibdev->dev.init_name = "rxe0";
+	scoped_guard(rwsem_write, &smc_ib_devices_lock)
+		smc_ib_enlist(dev);
+	KUNIT_ASSERT_EQ(test, smc_ib_start_watch(&ib_lab->watch), 0);
+	ib_expect_checks(test, 1);
+	KUNIT_EXPECT_EQ(test, smc_ib_start(&init_net, "rxe0"), -ENOENT);
+	KUNIT_EXPECT_EQ(test, smc_ib_stop(&init_net, "rxe1"), -ENOENT);
+	KUNIT_EXPECT_FALSE(test, smc_ib_end_is_leaving(&ib_lab->end));
+
+	KUNIT_ASSERT_EQ(test, smc_ib_stop(&init_net, "rxe0"), 0);
+	ib_expect_checks(test, 2);
+	KUNIT_EXPECT_TRUE(test, smc_ib_end_is_leaving(&ib_lab->end));
+	KUNIT_EXPECT_TRUE(test, smc_ib_end_is_dead(&ib_lab->end));
+	KUNIT_EXPECT_FALSE(test, smc_ib_has_device());
+	KUNIT_ASSERT_TRUE(test, smc_ib_next_view(&init_net, true, 0, &view));
+	KUNIT_EXPECT_EQ(test, view.lack, SMC_CAP_LACKS_OPERATOR);
+	KUNIT_EXPECT_EQ(test, smc_ib_stop(&init_net, "rxe0"), -ENOENT);
+	smc_ib_unwatch(&ib_lab->watch);
+	KUNIT_EXPECT_EQ(test, smc_ib_start_watch(&ib_lab->watch), -ENODEV);
+
+	KUNIT_ASSERT_EQ(test, smc_ib_start(&init_net, "rxe0"), 0);
+	KUNIT_EXPECT_TRUE(test, smc_ib_has_device());
+	KUNIT_EXPECT_FALSE(test, smc_ib_end_is_dead(&ib_lab->end));
+	KUNIT_EXPECT_FALSE(test, smc_ib_next_view(&init_net, true, 0, &view));
+	KUNIT_EXPECT_EQ(test, smc_ib_start_watch(&ib_lab->watch), 0);
+	smc_ib_unwatch(&ib_lab->watch);
+	/* a fatal error is not undone */
+	ib_happen(IB_EVENT_DEVICE_FATAL);
+	KUNIT_ASSERT_EQ(test, smc_ib_stop(&init_net, "rxe0"), 0);
+	KUNIT_ASSERT_EQ(test, smc_ib_start(&init_net, "rxe0"), 0);
+	KUNIT_EXPECT_TRUE(test, smc_ib_end_is_dead(&ib_lab->end));
+	scoped_guard(rwsem_write, &smc_ib_devices_lock)
+		list_del_rcu(&dev->list);
+}
+
 static struct kunit_case ib_cases[] = {
 	KUNIT_CASE(a_device_that_lacks_something_is_shown_and_not_used),
+	KUNIT_CASE(a_stopped_device_is_shown_and_not_used),
 	KUNIT_CASE(a_gid_may_come_back_at_another_place),
 	KUNIT_CASE(events_have_the_ends_checked),
 	KUNIT_CASE(each_link_has_a_flow_label),

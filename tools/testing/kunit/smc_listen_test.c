@@ -124,7 +124,7 @@ static bool listen_lock(struct sock *sk, enum smc_missed what)
 	return what == SMC_MISSED_LISTEN;
 }
 
-static bool listen_has_rnic;
+static bool listen_has_rnic, listen_is_near;
 static enum smc_decline listen_lack = SMC_DECLINE_NOSMCRDEV;
 
 /* What the policy says, and whether TCP answers a SYN. */
@@ -166,6 +166,7 @@ static enum smc_decline listen_recall(struct net *net, enum smc_peer_failure fai
 #define smc_hs_begin_server listen_begin_server
 #define smc_ib_has_device() listen_has_rnic
 #define smc_listener_new listen_new_listener
+#define smc_path_is_inside(...) listen_is_near
 #define smc_path_lack(...) listen_lack
 #define smc_peer_recall listen_recall
 #define smc_policy_apply listen_ask_policy
@@ -174,6 +175,7 @@ static enum smc_decline listen_recall(struct net *net, enum smc_peer_failure fai
 #define smc_sock_queue_listen listen_queue
 #define smc_tcp_adopt_child listen_adopt
 #define smc_tcp_answer_syns listen_mind_backlog
+#define smc_tcp_syn_is_near(...) listen_is_near
 #define smc_tcp_syn_peer listen_get_syn
 #define smc_tcp_take_child listen_take
 
@@ -226,6 +228,7 @@ static int listen_init(struct kunit *test)
 	listen_nr_looked = 0;
 	listen_nr_room = 0;
 	listen_has_rnic = true;
+	listen_is_near = false;
 	listen_policy = SMC_DECLINE_NONE;
 	listen_has_syn = false;
 	listen_is_silent = false;
@@ -445,6 +448,10 @@ static void opt_08_smc_is_offered_as_long_as_there_is_no_reason_not_to(struct ku
 	KUNIT_EXPECT_FALSE(test, smc_listen_withholds_smc(sk));
 	listen_has_rnic = false;
 	KUNIT_EXPECT_TRUE(test, smc_listen_withholds_smc(sk));
+	/* a client that may share memory with us needs no RNIC */
+	listen_is_near = true;
+	KUNIT_EXPECT_FALSE(test, smc_listen_withholds_smc(sk));
+	listen_is_near = false;
 	listen_has_rnic = true;
 	/* an option that only TCP knows */
 	smc->fallback = SMC_DECLINE_OPTUNSUPP;

@@ -63,7 +63,7 @@ struct lab_side {
 	enum smc_llc_why why;
 	enum smc_llc_why down_why;
 	enum smc_dialect dialect;
-	bool has_imm;
+	u8 ext;
 	u32 diagnosis;
 	int rkey_result;
 	u64 rkey_cookie;
@@ -182,7 +182,7 @@ static void lab_perform(struct lab *lab, int who, const struct smc_llc_action *a
 	case SMC_LLC_ACT_COMMIT_DIALECT:
 		side->nr_commits++;
 		side->dialect = act->dialect;
-		side->has_imm = act->has_imm;
+		side->ext = act->ext;
 		break;
 	case SMC_LLC_ACT_PREPARE_LINK:
 		lab_result(side, SMC_LLC_EV_LINK_PREPARED, act->link, !side->prepare_fails);
@@ -778,42 +778,43 @@ static void flags_of_confirm_link(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].dialect, SMC_DIALECT_RFC);
 }
 
-/* Both sides have to offer it. A stranger's bytes are zero. */
-static void immediate_data_is_agreed_on_by_both(struct kunit *test)
+/* Both sides have to offer an extension. A stranger's bytes are zero. */
+static void an_extension_is_agreed_on_by_both(struct kunit *test)
 {
 	int i, who;
 
-	for (i = 0; i < 4; i++) {
+	for (i = 0; i < 16; i++) {
+		const u8 offers[] = { [SERVER] = i & SMC_LLC_EXT_ALL, [CLIENT] = i >> 2 };
 		struct lab *lab = lab_new(test, true, true);
 
 		for (who = SERVER; who <= CLIENT; who++)
-			lab->side[who].flow.params.offers_imm = i & BIT(who);
+			lab->side[who].flow.params.offers = offers[who];
 		lab_start(lab);
 		lab_pump(lab);
 		for (who = SERVER; who <= CLIENT; who++) {
 			KUNIT_EXPECT_EQ(test, lab->side[who].nr_up, 1);
-			KUNIT_EXPECT_EQ(test, lab->side[who].has_imm, i == 3);
+			KUNIT_EXPECT_EQ(test, lab->side[who].ext, offers[SERVER] & offers[CLIENT]);
 		}
 	}
 }
 
-static void immediate_data_needs_the_strangers_reply(struct kunit *test)
+static void an_extension_needs_the_strangers_reply(struct kunit *test)
 {
 	struct lab *lab = lab_client_waits_confirm(test, true);
 	struct smc_llc_msg msg = say_confirm_link(lab, SERVER, 1);
 
-	lab->side[CLIENT].flow.params.offers_imm = true;
+	lab->side[CLIENT].flow.params.offers = SMC_LLC_EXT_ALL;
 	lab_say(lab, CLIENT, &msg);
 	msg = lab_hear(lab, CLIENT, SMC_LLC_CONFIRM_LINK, true);
-	KUNIT_EXPECT_FALSE(test, msg.confirm_link.has_imm);
-	KUNIT_EXPECT_FALSE(test, lab->side[CLIENT].has_imm);
+	KUNIT_EXPECT_EQ(test, msg.confirm_link.ext, 0);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].ext, 0);
 
 	lab = lab_server_waits_confirm(test, true);
-	lab->side[SERVER].flow.params.offers_imm = true;
+	lab->side[SERVER].flow.params.offers = SMC_LLC_EXT_ALL;
 	msg = say_confirm_link(lab, CLIENT, 1);
 	lab_say(lab, SERVER, &msg);
 	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_commits, 1);
-	KUNIT_EXPECT_FALSE(test, lab->side[SERVER].has_imm);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].ext, 0);
 }
 
 static void link_number_and_uid_lid_01_lid_02_lid_04_lid_05(struct kunit *test)
@@ -2558,6 +2559,116 @@ static void no_test_link_reply_is_link_failure_err_41_err_42_ka_05_ka_06(struct 
 		KUNIT_EXPECT_EQ(test, lab->side[who].nr_down, 1);
 		lab_expect_terminated(lab, who, SMC_LLC_WHY_TEST_LINK_TIMEOUT);
 	}
+}
+
+/* TCP lives through an outage of all that two hosts have; a claim must be proved in time. */
+static void a_patient_group_keeps_its_silent_link_ka_05(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, CLIENT, true);
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_REQ_TEST_LINK };
+	u32 ms = lab_timers().test_link;
+	unsigned int try;
+
+	lab->side[CLIENT].flow.params.is_patient = true;
+	lab_feed(lab, CLIENT, &ev);
+	for (try = 0; try < 3; try++) {
+		lab_hear(lab, CLIENT, SMC_LLC_TEST_LINK, false);
+		lab_wait(lab, ms);
+	}
+	for (try = 0; try < 300; try++)
+		lab_wait(lab, ms);
+	lab_expect_silence(lab, CLIENT);
+	lab_expect_alive(lab, CLIENT);
+
+	/* the peer is back */
+	lab->last_rx[CLIENT] = lab->now + 1;
+	lab_wait(lab, ms);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].flow.link[0].tries, 0);
+
+	ev.ok = true;
+	lab_feed(lab, CLIENT, &ev);
+	for (try = 0; try < 3; try++) {
+		lab_hear(lab, CLIENT, SMC_LLC_TEST_LINK, false);
+		lab_wait(lab, ms);
+	}
+	lab_expect_terminated(lab, CLIENT, SMC_LLC_WHY_TEST_LINK_TIMEOUT);
+}
+
+/* The connections go on in TCP, there is nothing to wait for. */
+static void a_group_that_lands_gives_its_only_link_up_ka_05(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, CLIENT, true);
+	unsigned int try;
+
+	lab->side[CLIENT].flow.params.is_patient = true;
+	lab->side[CLIENT].flow.ext = SMC_LLC_EXT_LANDING;
+	lab_event(lab, CLIENT, SMC_LLC_EV_REQ_TEST_LINK);
+	for (try = 0; try < 3; try++) {
+		lab_hear(lab, CLIENT, SMC_LLC_TEST_LINK, false);
+		lab_wait(lab, lab_timers().test_link);
+	}
+	lab_expect_terminated(lab, CLIENT, SMC_LLC_WHY_TEST_LINK_TIMEOUT);
+}
+
+static void lab_stall(struct lab *lab, u8 link, u64 since, u64 other_rx)
+{
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_LINK_STALLED, .link = link };
+
+	ev.stall.since = since;
+	ev.stall.other_rx = other_rx;
+	lab_feed(lab, CLIENT, &ev);
+}
+
+static void a_link_is_lost_only_while_another_answers_ka_05(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, CLIENT, true);
+	struct smc_llc_flow *flow = &lab->side[CLIENT].flow;
+	u64 since = lab->now;
+
+	/* the only one */
+	lab->now += 3000;
+	lab_stall(lab, 0, since, 0);
+	lab_expect_silence(lab, CLIENT);
+
+	lab_more_links(lab, CLIENT, 1, 2);
+	/* the other is idle: is the peer there? once */
+	lab_stall(lab, 0, since, since - 1);
+	lab_hear(lab, CLIENT, SMC_LLC_TEST_LINK, false);
+	lab_stall(lab, 0, since, since - 1);
+	lab_expect_silence(lab, CLIENT);
+	KUNIT_EXPECT_EQ(test, flow->link[1].tries, 1);
+	KUNIT_EXPECT_EQ(test, flow->link[0].tries, 0);
+
+	/* it is; the first link may recover now as well */
+	lab_stall(lab, 0, since, since + 1);
+	lab->now += SMC_LLC_DOUBT_MS - 1;
+	lab_stall(lab, 0, since, since + 1);
+	KUNIT_EXPECT_EQ(test, flow->link[0].state, SMC_LLC_LINK_ACTIVE);
+
+	/* it did, and stalls once more: the pause starts over */
+	since = lab->now;
+	lab->now += 300;
+	lab_stall(lab, 0, since, lab->now);
+	KUNIT_EXPECT_EQ(test, flow->link[0].state, SMC_LLC_LINK_ACTIVE);
+	lab->now += SMC_LLC_DOUBT_MS;
+	lab_stall(lab, 0, since, since + 1);
+	KUNIT_EXPECT_NE(test, flow->link[0].state, SMC_LLC_LINK_ACTIVE);
+	KUNIT_EXPECT_EQ(test, flow->link[1].state, SMC_LLC_LINK_ACTIVE);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_down, 1);
+}
+
+static void a_port_without_carrier_is_left_at_once(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, CLIENT, true);
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_LINK_STALLED };
+
+	ev.stall.since = lab->now;
+	ev.stall.is_down = true;
+	lab_feed(lab, CLIENT, &ev);
+	lab_expect_alive(lab, CLIENT);
+	lab_more_links(lab, CLIENT, 1, 2);
+	lab_feed(lab, CLIENT, &ev);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_down, 1);
 }
 
 /* A peer that was suspended answers all probes later, or some. */
@@ -5355,8 +5466,8 @@ static struct kunit_case llc_flow_cases[] = {
 	KUNIT_CASE_PARAM(first_contact_fc_10_fc_11_sl_01_sl_02_sl_12, dialect_gen_params),
 	KUNIT_CASE(dialect_is_committed_before_the_peer_may_send),
 	KUNIT_CASE(flags_of_confirm_link),
-	KUNIT_CASE(immediate_data_is_agreed_on_by_both),
-	KUNIT_CASE(immediate_data_needs_the_strangers_reply),
+	KUNIT_CASE(an_extension_is_agreed_on_by_both),
+	KUNIT_CASE(an_extension_needs_the_strangers_reply),
 	KUNIT_CASE(link_number_and_uid_lid_01_lid_02_lid_04_lid_05),
 	KUNIT_CASE(data_is_held_back_fc_12),
 	KUNIT_CASE(rejection_without_a_link_number_sl_12_amb_40),
@@ -5431,6 +5542,10 @@ static struct kunit_case llc_flow_cases[] = {
 	KUNIT_CASE(messages_on_an_offered_link_are_ignored),
 	KUNIT_CASE(own_confirm_rkey_covers_all_links_rkey_03_rkey_08),
 	KUNIT_CASE(test_link_probe_ka_03_ka_04_tmr_15),
+	KUNIT_CASE(a_patient_group_keeps_its_silent_link_ka_05),
+	KUNIT_CASE(a_group_that_lands_gives_its_only_link_up_ka_05),
+	KUNIT_CASE(a_link_is_lost_only_while_another_answers_ka_05),
+	KUNIT_CASE(a_port_without_carrier_is_left_at_once),
 	KUNIT_CASE(busy_link_is_not_probed_ka_02_ka_07),
 	KUNIT_CASE(probing_can_be_switched_off),
 	KUNIT_CASE(no_test_link_reply_is_link_failure_err_41_err_42_ka_05_ka_06),

@@ -416,36 +416,36 @@ static void rfc_confirm_link_maxl_05(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, &back.confirm_link, &msg.confirm_link, sizeof(msg.confirm_link));
 }
 
-/* Our extension. A copy of the request is no reply, and unknown bits are ignored. */
-static void immediate_data_in_confirm_link(struct kunit *test)
+/* Our extensions. A copy of the request is no reply, and unknown bits are ignored. */
+static void extensions_in_confirm_link(struct kunit *test)
 {
-	static const u8 offer[] = { 0x5a, 0xe2, 0x93, 0xc7, 0x01, 0, 0, 0 };
-	static const u8 agreed[] = { 0xa5, 0x1d, 0x6c, 0x38, 0x01, 0, 0, 0 };
+	static const u8 offer[] = { 0x5a, 0xe2, 0x93, 0xc7, 0x03, 0, 0, 0 };
+	static const u8 agreed[] = { 0xa5, 0x1d, 0x6c, 0x38, 0x03, 0, 0, 0 };
 	struct smc_llc_msg msg = { .type = SMC_LLC_CONFIRM_LINK }, back;
 	u8 bytes[SMC_LLC_LEN];
 
-	msg.confirm_link.has_imm = true;
+	msg.confirm_link.ext = SMC_LLC_EXT_ALL;
 	smc_llc_encode(&msg, SMC_DIALECT_RFC, bytes, sizeof(bytes));
 	KUNIT_EXPECT_MEMEQ(test, bytes + 36, offer, sizeof(offer));
 	decode(test, bytes, SMC_DIALECT_RFC, &back);
-	KUNIT_EXPECT_TRUE(test, back.confirm_link.has_imm);
+	KUNIT_EXPECT_EQ(test, back.confirm_link.ext, SMC_LLC_EXT_ALL);
 	bytes[3] |= SMC_LLC_REPLY;
 	decode(test, bytes, SMC_DIALECT_RFC, &back);
-	KUNIT_EXPECT_FALSE(test, back.confirm_link.has_imm);
+	KUNIT_EXPECT_EQ(test, back.confirm_link.ext, 0);
 
 	msg.is_reply = true;
 	smc_llc_encode(&msg, SMC_DIALECT_RFC, bytes, sizeof(bytes));
 	KUNIT_EXPECT_MEMEQ(test, bytes + 36, agreed, sizeof(agreed));
 	bytes[40] = 0xff;
 	decode(test, bytes, SMC_DIALECT_RFC, &back);
-	KUNIT_EXPECT_TRUE(test, back.confirm_link.has_imm);
+	KUNIT_EXPECT_EQ(test, back.confirm_link.ext, SMC_LLC_EXT_ALL);
 	bytes[40] = 0xfe;
 	decode(test, bytes, SMC_DIALECT_RFC, &back);
-	KUNIT_EXPECT_FALSE(test, back.confirm_link.has_imm);
+	KUNIT_EXPECT_EQ(test, back.confirm_link.ext, SMC_LLC_EXT_LANDING);
 	bytes[40] = 0x01;
 	bytes[39] ^= 1;
 	decode(test, bytes, SMC_DIALECT_RFC, &back);
-	KUNIT_EXPECT_FALSE(test, back.confirm_link.has_imm);
+	KUNIT_EXPECT_EQ(test, back.confirm_link.ext, 0);
 }
 
 static void fill_add_link(struct smc_llc_msg *msg)
@@ -977,7 +977,7 @@ static struct kunit_case llc_wire_cases[] = {
 	KUNIT_CASE(record_confirm_rkey_rkey_06),
 	KUNIT_CASE(record_delete_rkey_rkey_16),
 	KUNIT_CASE(rfc_confirm_link_maxl_05),
-	KUNIT_CASE(immediate_data_in_confirm_link),
+	KUNIT_CASE(extensions_in_confirm_link),
 	KUNIT_CASE(add_link_both_dialects),
 	KUNIT_CASE(add_link_reject_sl_11),
 	KUNIT_CASE(add_link_z_on_request_is_ignored),

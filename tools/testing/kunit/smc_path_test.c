@@ -99,9 +99,9 @@ int smc_ib_find_routed(struct net *net, struct net_device *ndev, const u8 own[16
 	return -ENODEV;
 }
 
-int smc_ib_find_any(struct net *net, enum smc_gid_roce roce, struct smc_ib_end *end)
+void smc_ib_end_copy(struct smc_ib_end *to, const struct smc_ib_end *from)
 {
-	return -ENODEV;
+	*to = *from;
 }
 
 int smc_ib_local_mac(u8 mac[ETH_ALEN])
@@ -920,14 +920,16 @@ static void an_offer_needs_a_port_on_the_route(struct kunit *test)
 				       on_first[i]);
 	}
 	KUNIT_EXPECT_TRUE(test, route_may_reach(test, "2001:db8:2::2", 1));
-	/* this host, unless it may be the peer */
+	/* this host has no port, and needs none with memory */
 	KUNIT_EXPECT_FALSE(test, route_may_reach(test, "::1", 0));
 	KUNIT_EXPECT_FALSE(test, route_may_reach(test, "::ffff:127.0.0.1", 0));
 	KUNIT_EXPECT_FALSE(test, route_may_reach(test, "::ffff:10.77.0.1", 0));
-	smc_net(&init_net)->set.same_host = 1;
+	smc_net(&init_net)->set.memory = SMC_MEMORY_NET;
 	KUNIT_EXPECT_TRUE(test, route_may_reach(test, "::1", 0));
-	KUNIT_EXPECT_TRUE(test, route_may_reach(test, "::ffff:10.77.0.2", 1));
-	smc_net(&init_net)->set.same_host = 0;
+	KUNIT_EXPECT_TRUE(test, route_may_reach(test, "::ffff:10.77.0.1", 0));
+	KUNIT_EXPECT_TRUE(test, route_may_reach(test, "2001:db8:1::1", 0));
+	KUNIT_EXPECT_FALSE(test, route_may_reach(test, "::ffff:10.77.0.2", 1));
+	smc_net(&init_net)->set.memory = SMC_MEMORY_OFF;
 	/* as TCP looks it up: by mark and bound device */
 	w->tcp->sk->sk_bound_dev_if = w->dev[1]->ifindex;
 	KUNIT_EXPECT_FALSE(test, route_may_reach(test, "2001:db8:2::2", 0));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The receive path: a reader without the connection's lock, and messages that come meanwhile. */
 #include "smc_kunit.h"
+#include "../../../net/smc/group/smc_carrier.h"
 #include "smc_kunit_sock.h"
 
 #include <net/busy_poll.h>
@@ -115,6 +116,7 @@ static struct smc_conn *rx_new(struct kunit *test, u32 have)
 	spin_lock_init(&conn->lock);
 	conn->sk = sk;
 	conn->ops = &rx_ops;
+	conn->carrier = &smc_carrier_rdma;
 	conn->token = 7;
 	conn->phase = SMC_CONN_OPEN;
 	conn->rmbe.buf = &c->buf;

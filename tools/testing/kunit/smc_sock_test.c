@@ -4,6 +4,7 @@
  * connection; queues and connections are real.
  */
 #include "smc_kunit.h"
+#include "../../../net/smc/group/smc_carrier.h"
 #include "smc_kunit_sock.h"
 
 #include <linux/module.h>
@@ -223,8 +224,10 @@ static const struct {
 	{ SMC_PHASE_HANDSHAKE, SMC_PHASE_TCP },
 	/* connect() to AF_UNSPEC, or shutdown(), waits for it */
 	{ SMC_PHASE_STOPPING, SMC_PHASE_IDLE },
-	/* connect() to AF_UNSPEC: bytes of the SMC connection never go to TCP */
+	/* connect() to AF_UNSPEC */
 	{ SMC_PHASE_SMC, SMC_PHASE_IDLE },
+	/* it landed: both streams were handed over to TCP */
+	{ SMC_PHASE_SMC, SMC_PHASE_TCP },
 };
 
 static void a_socket_becomes_what_it_may(struct kunit *test)

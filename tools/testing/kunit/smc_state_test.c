@@ -1043,9 +1043,12 @@ static void abrt_10_reset_of_tcp_waits_for_the_peers_a(struct kunit *test)
 		expect_step(test, &reset, E(RX_RST), &due, paths[from[i]].state,
 			    DO(START_TIMER), ~0);
 		KUNIT_EXPECT_TRUE(test, smc_state_awaits_abort(&reset));
-		/* The peer's queue pair may be gone, too: silence is no event. */
+		/* The peer is silent on the link, too: the reset is the reported cause. */
 		ctl = reset;
-		expect_step(test, &ctl, E(SILENCE), &due, paths[from[i]].state, 0, ~0);
+		step = smc_state_close(&ctl, E(SILENCE), &due);
+		KUNIT_EXPECT_EQ(test, step.next, SMC_STATE_PEERABORTWAIT);
+		KUNIT_EXPECT_EQ(test, step.cause, E(RX_RST));
+		KUNIT_EXPECT_EQ(test, step.sk_err, ECONNRESET);
 		/* The A arrives: no TCP connection is left to be reset. */
 		ctl = reset;
 		expect_step(test, &ctl, E(RX_ABORT), &unread, SMC_STATE_PROCESSABORT,
@@ -1116,7 +1119,7 @@ static void abrt_10_close_17_reset_keeps_what_is_complete(struct kunit *test)
 		reset = come_by(test, from[i]);
 		expect_step(test, &reset, E(RX_RST), &unread, paths[from[i]].state,
 			    DO(START_TIMER), ~0);
-		KUNIT_EXPECT_FALSE(test, smc_state_awaits_abort(&reset));
+		KUNIT_EXPECT_TRUE(test, smc_state_awaits_abort(&reset));
 		ctl = reset;
 		expect_step(test, &ctl, E(LINK_LOST), &unread, paths[from[i]].state,
 			    from[i] == PATH_ACW1_D ? DO(REPORT_ERR) : 0, MASK);
@@ -1141,6 +1144,91 @@ static void abrt_10_close_17_reset_keeps_what_is_complete(struct kunit *test)
 		expect_step(test, &ctl, E(APP_CLOSE), &unread, SMC_STATE_PEERABORTWAIT,
 			    BREAK | DO(SEND_A), MASK);
 	}
+}
+
+static const struct smc_close_facts answered = {
+	.is_abort_due = true, .is_in_use = true, .has_answer = true,
+};
+
+/* The applications close in order; no TCP connection is left to close. */
+static void close_without_tcp(struct kunit *test, struct smc_close_ctl *ctl)
+{
+	struct smc_close_step step = smc_state_close(ctl, E(APP_CLOSE), &idle);
+
+	KUNIT_EXPECT_EQ(test, step.actions & MASK, DO(SEND_C));
+	step = smc_state_close(ctl, E(RX_CLOSED), &idle);
+	KUNIT_EXPECT_EQ(test, step.actions & MASK, 0U);
+	expect_step(test, ctl, E(FINAL_DONE), &idle, SMC_STATE_CLOSED, DO(FREE_RMBE), MASK);
+}
+
+/* A firewall has forgotten TCP, and the peer answers on the link. */
+static void abrt_10_the_end_of_tcp_alone_ends_nothing(struct kunit *test)
+{
+	static const enum way from[] = {
+		PATH_ACTIVE, PATH_PCW1_D, PATH_PCW2_D, PATH_ACW1_D, PATH_ACW2_D,
+	};
+	struct smc_close_ctl ctl, alone;
+	struct smc_close_step step;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(from); i++) {
+		alone = come_by(test, from[i]);
+		expect_step(test, &alone, E(RX_RST), &answered, paths[from[i]].state,
+			    DO(START_TIMER), ~0);
+		KUNIT_EXPECT_TRUE(test, smc_state_awaits_abort(&alone));
+		expect_step(test, &alone, E(TIMER), &answered, paths[from[i]].state,
+			    DO(GO_WITHOUT_TCP), ~0);
+		KUNIT_EXPECT_FALSE(test, smc_state_awaits_abort(&alone));
+		ctl = alone;
+		close_without_tcp(test, &ctl);
+		ctl = alone;
+		expect_step(test, &ctl, E(RX_ABORT), &answered, SMC_STATE_PROCESSABORT,
+			    BREAK | DO(SEND_A), MASK);
+		/* later causes are their own */
+		ctl = alone;
+		step = smc_state_close(&ctl, E(SILENCE), &answered);
+		KUNIT_EXPECT_EQ(test, step.actions & MASK, BREAK | DO(SEND_A));
+		KUNIT_EXPECT_EQ(test, step.sk_err, ETIMEDOUT);
+		ctl = alone;
+		step = smc_state_close(&ctl, E(LINK_LOST), &answered);
+		KUNIT_EXPECT_EQ(test, step.cause, E(LINK_LOST));
+	}
+}
+
+/* ERR-07: a server may have refused the Confirm, or the peer has lost its links, too. */
+static void abrt_10_err_07_a_peer_that_is_not_there_ended_tcp(struct kunit *test)
+{
+	static const struct smc_close_facts rows[] = {
+		{ .is_in_use = true, .has_answer = true },
+		{ .is_abort_due = true, .has_answer = true },
+		{ .is_abort_due = true, .is_in_use = true },
+	};
+	struct smc_close_ctl ctl;
+	struct smc_close_step step;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		ctl = come_by(test, PATH_ACTIVE);
+		smc_state_close(&ctl, E(RX_RST), &answered);
+		step = smc_state_close(&ctl, E(TIMER), &rows[i]);
+		KUNIT_EXPECT_EQ_MSG(test, step.next, SMC_STATE_PEERABORTWAIT, "row %u", i);
+		KUNIT_EXPECT_EQ(test, step.cause, E(RX_RST));
+	}
+}
+
+/* What the application has sent arrives; the timer of the close runs. */
+static void abrt_10_close_08_the_end_of_tcp_leaves_a_close_alone(struct kunit *test)
+{
+	static const struct smc_close_facts pending = {
+		.has_unsent = true, .is_abort_due = true, .is_in_use = true,
+	};
+	struct smc_close_ctl ctl = come_by(test, PATH_ACTIVE);
+
+	smc_state_close(&ctl, E(APP_CLOSE), &pending);
+	expect_step(test, &ctl, E(RX_RST), &pending, SMC_STATE_ACTIVE, 0, ~0);
+	expect_step(test, &ctl, E(TX_DRAINED), &idle, SMC_STATE_PEERCLOSEWAIT1, DO(SEND_C), MASK);
+	expect_step(test, &ctl, E(RX_CLOSED), &idle, SMC_STATE_LASTWORD, 0, MASK);
+	expect_step(test, &ctl, E(FINAL_DONE), &idle, SMC_STATE_CLOSED, DO(FREE_RMBE), MASK);
 }
 
 static void abrt_11_crossing_aborts(struct kunit *test)
@@ -1521,6 +1609,7 @@ static void happen(struct search *s, struct world *w, u32 who,
 		.has_unsent = me->is_unsent,
 		.has_inflight = me->nr_inflight > 0,
 		.is_abort_due = !me->is_lost,
+		.is_in_use = true,
 	};
 	struct smc_close_step step = smc_state_close(&me->close, event, &facts);
 
@@ -1986,6 +2075,9 @@ static struct kunit_case smc_state_cases[] = {
 	KUNIT_CASE(abrt_10_reset_of_tcp_waits_for_the_peers_a),
 	KUNIT_CASE(abrt_10_reset_after_the_peers_c_loses_nothing),
 	KUNIT_CASE(abrt_10_close_17_reset_keeps_what_is_complete),
+	KUNIT_CASE(abrt_10_the_end_of_tcp_alone_ends_nothing),
+	KUNIT_CASE(abrt_10_err_07_a_peer_that_is_not_there_ended_tcp),
+	KUNIT_CASE(abrt_10_close_08_the_end_of_tcp_leaves_a_close_alone),
 	KUNIT_CASE(abrt_11_crossing_aborts),
 	KUNIT_CASE(abrt_12_nothing_is_sent_after_c),
 	KUNIT_CASE(abrt_13_a_group_that_is_up_keeps_the_element),

@@ -5,6 +5,7 @@
 #include "smc_kunit.h"
 #include <linux/time64.h>
 
+#include "../../../net/smc/rdma/smc_net.h"
 #include "../../../net/smc/rdma/smc_wr.h"
 #include "../../../net/smc/control/smc_sysctl.h"
 
@@ -53,12 +54,12 @@ static int initial(struct kunit *test, const char *member)
 }
 
 /* With autocorking_size and mem. */
-static void an_operator_has_twenty_settings_at_most(struct kunit *test)
+static void an_operator_has_few_settings(struct kunit *test)
 {
 #define ONE(...)	1,
 	static const u8 row[] = { SMC_SYSCTLS_OPERATOR(ONE) SMC_SYSCTLS_RARE(ONE) };
 
-	KUNIT_EXPECT_LE(test, 2 + ARRAY_SIZE(row), 20UL);
+	KUNIT_EXPECT_LE(test, 2 + ARRAY_SIZE(row), 22UL);
 #undef ONE
 }
 
@@ -93,7 +94,7 @@ static void what_costs_others_is_not_for_the_owner_of_a_namespace(struct kunit *
 		/* 0: a dead peer keeps its queue pair for ever */
 		{ .member = "testlink_time", .min = 1, .max = 30 },
 		{ .member = "rmb_idle_ms", .min = 1, .max = 60000 },
-		{ .member = "same_host", .min = 0, .max = 0 },
+		{ .member = "memory", .min = 0, .max = 1 },
 		/* fewer connections in a group make more queue pairs */
 		{ .member = "max_conns_per_lgr", .min = 255, .max = 255 },
 		{ .member = "llc.add_link_retry", .min = 30000, .max = 3600000 },
@@ -149,18 +150,22 @@ static void names_that_deployed_hosts_know_keep_their_limits(struct kunit *test)
 	}
 }
 
-/* A write fails after the last of its retries; TCP waits 1, 2, 4 s. */
+/* A link that is not up breaks after SMC_WR_PATIENCE_MS; TCP waits 1, 2, 4 s. */
 static void tmr_06_first_contact_outlasts_a_decline(struct kunit *test)
 {
-	u64 ack_ns = 4096ULL << SMC_WR_ACK_EXPONENT_SOFT;
-	int write_ms = ack_ns * (initial(test, "rdma_retries") + 1) / NSEC_PER_MSEC;
-	int decline_ms = write_ms + 1000 + 2000 + 4000;
+	int decline_ms = SMC_WR_PATIENCE_MS + 1000 + 2000 + 4000;
 
-	/* by device */
-	KUNIT_EXPECT_EQ(test, initial(test, "rdma_timeout"), 0);
+	KUNIT_EXPECT_EQ(test, initial(test, "rdma_retries"), SMC_IB_MAX_RETRIES);
 	KUNIT_EXPECT_GE(test, initial(test, "llc.confirm_link"), decline_ms);
 	KUNIT_EXPECT_GE(test, initial(test, "llc.first_reply"), decline_ms);
 	KUNIT_EXPECT_GE(test, initial(test, "llc.add_link"), decline_ms);
+}
+
+/* net.ipv4.tcp_retries2 is 15: ten timeouts of 0.2 to 102.4 s, and six of 120 s. */
+static void a_link_waits_as_long_as_tcp(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, READ_ONCE(init_net.ipv4.sysctl_tcp_retries2), 15);
+	KUNIT_EXPECT_EQ(test, smc_net_patience_ms(&init_net), 924600U);
 }
 
 static void tmr_07_other_replies_may_be_awaited_shorter(struct kunit *test)
@@ -169,11 +174,12 @@ static void tmr_07_other_replies_may_be_awaited_shorter(struct kunit *test)
 }
 
 static struct kunit_case cases[] = {
-	KUNIT_CASE(an_operator_has_twenty_settings_at_most),
+	KUNIT_CASE(an_operator_has_few_settings),
 	KUNIT_CASE(every_default_is_within_its_limits),
 	KUNIT_CASE(what_costs_others_is_not_for_the_owner_of_a_namespace),
 	KUNIT_CASE(names_that_deployed_hosts_know_keep_their_limits),
 	KUNIT_CASE(tmr_06_first_contact_outlasts_a_decline),
+	KUNIT_CASE(a_link_waits_as_long_as_tcp),
 	KUNIT_CASE(tmr_07_other_replies_may_be_awaited_shorter),
 	{}
 };

@@ -27,7 +27,7 @@
 #define trace_smc_handshake(...)		((void)0)
 
 static unsigned int nr_queued, nr_listen, nr_woken, nr_remembered;
-static unsigned long nr_faults, nr_resets;
+static unsigned long nr_payloads, nr_resets;
 static enum smc_decline remembered;
 
 static void tcp_queue(struct smc_sock *smc)
@@ -50,8 +50,8 @@ static void tcp_queue_listen(struct smc_sock *smc)
 
 static void tcp_pend(struct smc_conn *conn, enum smc_pending what)
 {
-	if (what == SMC_PENDING_FAULT)
-		WRITE_ONCE(nr_faults, nr_faults + 1);
+	if (what == SMC_PENDING_PAYLOAD)
+		WRITE_ONCE(nr_payloads, nr_payloads + 1);
 	if (what == SMC_PENDING_RESET)
 		WRITE_ONCE(nr_resets, nr_resets + 1);
 }
@@ -84,15 +84,41 @@ static void tcp_wake_error(struct sock *sk)
 /* A child without a request of TCP */
 static bool tcp_is_asked;
 
+/* The table of connections inside this host. */
+static enum smc_path_place tcp_place;
+static bool tcp_may_enter, tcp_needs_ipsec;
+static unsigned int nr_entered, nr_born, nr_delayed;
+
+static bool tcp_enter(struct smc_sock *smc)
+{
+	WRITE_ONCE(nr_entered, nr_entered + tcp_may_enter);
+	return tcp_may_enter;
+}
+
+static void tcp_birth(const struct request_sock *req, const struct net *net)
+{
+	WRITE_ONCE(nr_born, nr_born + 1);
+}
+
+static void tcp_queue_delayed(struct smc_sock *smc, unsigned long delay_jiffies)
+{
+	WRITE_ONCE(nr_delayed, nr_delayed + 1);
+}
+
 #define smc_option_was_asked(req)	(tcp_is_asked || smc_option_was_asked(req))
 #define smc_net_prepare(...)		((void)0)
 #define smc_peer_prepare(...)		((void)0)
 #define smc_history_prepare(...)	((void)0)
 #define smc_history_add			tcp_remember
+#define smc_meet_birth			tcp_birth
+#define smc_meet_enter			tcp_enter
+#define smc_path_needs_ipsec(...)	tcp_needs_ipsec
 #define smc_path_note_host(...)		((void)0)
+#define smc_path_sender(...)		tcp_place
 #define smc_sock_pend			tcp_pend
 #define smc_sock_queue			tcp_queue
 #define smc_sock_queue_close		tcp_queue_close
+#define smc_sock_queue_delayed		tcp_queue_delayed
 #define smc_sock_queue_listen		tcp_queue_listen
 #define smc_stat_inc(...)		((void)0)
 #define smc_state_awaits_fin(...)	tcp_awaits_fin
@@ -180,7 +206,7 @@ static int tcp_test_init(struct kunit *test)
 	nr_listen = 0;
 	nr_woken = 0;
 	nr_remembered = 0;
-	nr_faults = 0;
+	nr_payloads = 0;
 	nr_resets = 0;
 	remembered = SMC_DECLINE_NONE;
 	return 0;
@@ -460,7 +486,7 @@ static void a_socket_that_may_use_smc_is_refused_to_a_sockmap(struct kunit *test
 	expect_plain(test, sk);
 }
 
-enum { TOLD = 1, QUEUED = 2, RESET = 4, FAULT = 8 };
+enum { TOLD = 1, QUEUED = 2, RESET = 4, PAYLOAD = 8 };
 
 static const struct {
 	enum smc_phase phase;
@@ -486,12 +512,12 @@ static const struct {
 static unsigned int what_came(void)
 {
 	unsigned int came = (nr_woken ? TOLD : 0) | (nr_queued ? QUEUED : 0) |
-			    (nr_resets ? RESET : 0) | (nr_faults ? FAULT : 0);
+			    (nr_resets ? RESET : 0) | (nr_payloads ? PAYLOAD : 0);
 
 	nr_woken = 0;
 	nr_queued = 0;
 	nr_resets = 0;
-	nr_faults = 0;
+	nr_payloads = 0;
 	return came;
 }
 
@@ -709,6 +735,98 @@ static void opt_08_a_child_that_has_agreed_is_adopted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, module_refcount(THIS_MODULE), had - 1);
 	listener_end(test, server, listener);
 	KUNIT_EXPECT_EQ(test, refcount_read(&listener->refs), 1);
+	smc_listener_put(listener);
+}
+
+/* As tcp_begin(), with our functions in TCP's table as connect() of a socket has it. */
+static struct socket *tcp_begin_our(struct kunit *test, struct socket *to)
+{
+	struct socket *sock = tcp_new(test, IPPROTO_SMC);
+	struct sockaddr_in addr;
+	int rc;
+
+	lock_sock(sock->sk);
+	smc_tcp_follow_connect(state_of(sock));
+	release_sock(sock->sk);
+	KUNIT_ASSERT_GT(test, kernel_getsockname(to, (struct sockaddr *)&addr), 0);
+	rc = kernel_connect(sock, (struct sockaddr *)&addr, sizeof(addr), O_NONBLOCK);
+	KUNIT_ASSERT_TRUE(test, !rc || rc == -EINPROGRESS);
+	KUNIT_ASSERT_TRUE(test, tcp_wait_for(inet_sk_state_load(sock->sk) == TCP_ESTABLISHED));
+	return sock;
+}
+
+static void a_client_enters_where_its_server_may_be(struct kunit *test)
+{
+	static const struct {
+		enum smc_path_place place;
+		bool needs_ipsec;
+		bool may_enter;
+		bool is_entered;
+	} rows[] = {
+		{ SMC_PATH_AWAY, false, true, false },
+		{ SMC_PATH_INSIDE, false, true, true },
+		{ SMC_PATH_INSIDE, true, true, false },
+		{ SMC_PATH_INSIDE, false, false, false },
+		{ SMC_PATH_NEARBY, false, true, true },
+	};
+	struct socket *server = tcp_listen(test, IPPROTO_SMC), *client;
+	struct smc_listener *listener = listener_of(test, server);
+	struct sock *sk;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		nr_entered = 0;
+		nr_born = 0;
+		nr_delayed = 0;
+		nr_queued = 0;
+		tcp_place = rows[i].place;
+		tcp_needs_ipsec = rows[i].needs_ipsec;
+		tcp_may_enter = rows[i].may_enter;
+		client = tcp_begin_our(test, server);
+		KUNIT_ASSERT_TRUE(test, tcp_wait_for(READ_ONCE(nr_queued) + READ_ONCE(nr_delayed)));
+		KUNIT_EXPECT_EQ_MSG(test, nr_entered, rows[i].is_entered, "%u", i);
+		KUNIT_EXPECT_EQ_MSG(test, nr_delayed, rows[i].is_entered, "%u", i);
+		/* without our first byte the acknowledgment is TCP's, some time later */
+		KUNIT_EXPECT_TRUE(test, tcp_wait_for(READ_ONCE(server->sk->sk_ack_backlog) == 1));
+		KUNIT_EXPECT_EQ(test, nr_born, 1U);
+		tcp_abort(client->sk, ECONNRESET);
+		sk = listener_pop(test, server);
+		tcp_abort(sk, ECONNRESET);
+		tcp_close(sk, 0);
+	}
+	tcp_place = SMC_PATH_AWAY;
+	listener_end(test, server, listener);
+	smc_listener_put(listener);
+}
+
+/* Timeouts of TCP_DEFER_ACCEPT: a minute, longer than any wait here. */
+#define TCP_DEFERS	6
+
+/* With TCP_DEFER_ACCEPT such a child waits for its first byte in smc_child.c. */
+static void a_child_on_this_host_is_born_by_a_bare_acknowledgment(struct kunit *test)
+{
+	struct socket *server = tcp_listen(test, IPPROTO_SMC), *client;
+	struct smc_listener *listener = listener_of(test, server);
+	struct sock *sk;
+
+	WRITE_ONCE(inet_csk(server->sk)->icsk_accept_queue.rskq_defer_accept, TCP_DEFERS);
+	lock_sock(server->sk);
+	smc_tcp_answer_syns(server->sk, true);
+	release_sock(server->sk);
+	tcp_place = SMC_PATH_INSIDE;
+	tcp_may_enter = true;
+	client = tcp_begin_our(test, server);
+	KUNIT_EXPECT_TRUE(test, tcp_wait_for(READ_ONCE(server->sk->sk_ack_backlog) == 1));
+	tcp_abort(client->sk, ECONNRESET);
+	sk = listener_pop(test, server);
+	tcp_abort(sk, ECONNRESET);
+	tcp_close(sk, 0);
+	/* one of another host has to send that byte */
+	tcp_place = SMC_PATH_AWAY;
+	tcp_begin_our(test, server);
+	msleep(2 * jiffies_to_msecs(TCP_DELACK_MAX));
+	KUNIT_EXPECT_EQ(test, READ_ONCE(server->sk->sk_ack_backlog), 0);
+	listener_end(test, server, listener);
 	smc_listener_put(listener);
 }
 
@@ -979,7 +1097,7 @@ static void amb_54_an_urgent_byte_is_payload(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, tcp_wait_for(READ_ONCE(tcp_sk(c.near->sk)->urg_data) &
 					     TCP_URG_VALID));
 	KUNIT_EXPECT_TRUE(test, smc_tcp_holds_payload(c.near->sk));
-	KUNIT_EXPECT_TRUE(test, tcp_wait_for(READ_ONCE(nr_faults)));
+	KUNIT_EXPECT_TRUE(test, tcp_wait_for(READ_ONCE(nr_payloads)));
 	KUNIT_EXPECT_EQ(test, nr_woken, 0U);
 }
 
@@ -995,10 +1113,10 @@ static void amb_54_a_late_decline_is_payload(struct kunit *test)
 	carrier_begin(test, &c);
 	carrier_watch(&c);
 	KUNIT_EXPECT_FALSE(test, smc_tcp_holds_payload(c.near->sk));
-	KUNIT_EXPECT_EQ(test, nr_faults, 0UL);
+	KUNIT_EXPECT_EQ(test, nr_payloads, 0UL);
 	KUNIT_EXPECT_EQ(test, carrier_far_says(&c, decline, sizeof(decline), 0),
 			sizeof(decline));
-	KUNIT_EXPECT_TRUE(test, tcp_wait_for(READ_ONCE(nr_faults)));
+	KUNIT_EXPECT_TRUE(test, tcp_wait_for(READ_ONCE(nr_payloads)));
 	KUNIT_EXPECT_TRUE(test, smc_tcp_holds_payload(c.near->sk));
 	KUNIT_EXPECT_EQ(test, nr_woken, 0U);
 }
@@ -1013,7 +1131,7 @@ static void amb_54_a_decline_before_the_watch_is_seen(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, tcp_wait_for(tcp_inq(c.near->sk) == 1));
 	carrier_watch(&c);
 	KUNIT_EXPECT_TRUE(test, smc_tcp_holds_payload(c.near->sk));
-	KUNIT_EXPECT_EQ(test, nr_faults, 0UL);
+	KUNIT_EXPECT_EQ(test, nr_payloads, 0UL);
 }
 
 /* Bytes that arrive after the close machine has ended TCP do not count. */
@@ -1029,7 +1147,7 @@ static void amb_54_what_comes_behind_the_end_is_no_payload(struct kunit *test)
 	/* until the call that received them has returned */
 	lock_sock(c.near->sk);
 	release_sock(c.near->sk);
-	KUNIT_EXPECT_EQ(test, nr_faults, 0UL);
+	KUNIT_EXPECT_EQ(test, nr_payloads, 0UL);
 	KUNIT_EXPECT_EQ(test, nr_woken, 0U);
 }
 
@@ -1043,11 +1161,11 @@ static void close_01_a_fin_on_tcp_has_no_effect(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kernel_sock_shutdown(c.far, SHUT_WR), 0);
 	KUNIT_EXPECT_TRUE(test, tcp_wait_for(READ_ONCE(c.near->sk->sk_state) == TCP_CLOSE_WAIT));
 	KUNIT_EXPECT_FALSE(test, smc_tcp_holds_payload(c.near->sk));
-	KUNIT_EXPECT_EQ(test, nr_faults + nr_resets, 0UL);
+	KUNIT_EXPECT_EQ(test, nr_payloads + nr_resets, 0UL);
 	/* a reset counts, but is no error for the application */
 	tcp_abort(c.far->sk, ECONNRESET);
 	KUNIT_EXPECT_TRUE(test, tcp_wait_for(READ_ONCE(nr_resets)));
-	KUNIT_EXPECT_EQ(test, nr_faults, 0UL);
+	KUNIT_EXPECT_EQ(test, nr_payloads, 0UL);
 	lock_sock(c.near->sk);
 	KUNIT_EXPECT_NE(test, c.smc->tcp_err, 0);
 	KUNIT_EXPECT_EQ(test, c.near->sk->sk_err, 0);
@@ -1088,7 +1206,7 @@ static void close_01_a_reset_of_tcp_leaves_error_and_addresses(struct kunit *tes
 	release_sock(sk);
 	KUNIT_EXPECT_TRUE(test, tcp_wait_for(READ_ONCE(c.far->sk->sk_err) == ECONNRESET));
 	/* the close machine did it */
-	KUNIT_EXPECT_EQ(test, nr_faults + nr_resets, 0UL);
+	KUNIT_EXPECT_EQ(test, nr_payloads + nr_resets, 0UL);
 	KUNIT_EXPECT_EQ(test, nr_woken, 0U);
 }
 
@@ -1127,6 +1245,8 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(opt_08_a_client_is_tcps_where_the_server_has_no_smc),
 	KUNIT_CASE(opt_08_a_client_that_offers_nothing_knows_why),
 	KUNIT_CASE(opt_08_a_child_that_has_agreed_is_adopted),
+	KUNIT_CASE(a_client_enters_where_its_server_may_be),
+	KUNIT_CASE(a_child_on_this_host_is_born_by_a_bare_acknowledgment),
 	KUNIT_CASE(an_unaccepted_child_is_dropped_in_time),
 	KUNIT_CASE(children_without_smc_are_born_with_nothing_of_ours),
 	KUNIT_CASE(a_child_of_one_that_listens_no_more_is_tcps),

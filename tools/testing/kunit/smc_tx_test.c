@@ -76,7 +76,6 @@ static int tx_fake_replay(struct smc_conn *conn, struct smc_wr_slot *slot)
 /* other suites define some of these names for their fakes */
 #define smc_tx_sendmsg tx_test_sendmsg
 #define smc_tx_send_short tx_test_send_short
-#define smc_tx_short_done tx_test_short_done
 #define smc_tx_doze tx_test_doze
 #define smc_tx_is_writable tx_test_is_writable
 #define smc_tx_want_room tx_test_want_room
@@ -108,16 +107,10 @@ static u32 tx_drop_count(struct smc_conn *conn, u16 seq, u32 len, bool ok)
 /* The places of a sender in a completion: before the count is dropped, or after it. */
 #define smp_mb() kunit_run_other_cpu()
 
+#include "../../../net/smc/group/smc_rdma.c"
 #include "../../../net/smc/sock/smc_tx.c"
 
-static int tx_net_init(struct net *net)
-{
-	smc_net(net)->set.autocorking_size = TX_ELEMENT;
-	return 0;
-}
-
 static struct pernet_operations tx_net_ops = {
-	.init = tx_net_init,
 	.id = &smc_net_id,
 	.size = sizeof(struct smc_pernet),
 };
@@ -155,6 +148,8 @@ static struct smc_conn *tx_new(struct kunit *test)
 	spin_lock_init(&c->link.wr.lock);
 	conn = &c->conn;
 	conn->sk = (struct sock *)&c->tp;
+	conn->carrier = &smc_carrier_rdma;
+	conn->tx_freed = &conn->ctl.tx_fin;
 	sock_net_set(conn->sk, &init_net);
 	spin_lock_init(&conn->lock);
 	smc_cdc_ctl_init(&conn->ctl, 0, TX_ELEMENT, TX_ELEMENT, TX_RING);
@@ -326,7 +321,7 @@ static void tx_event(struct smc_conn *conn, u32 events)
 	tx_nr_rooms += events & SMC_EV_ROOM ? 1 : 0;
 }
 
-static const struct smc_conn_ops tx_ops = { .event = tx_event, .done = smc_tx_short_done };
+static const struct smc_conn_ops tx_ops = { .event = tx_event };
 
 static int tx_post_send(struct ib_qp *qp, const struct ib_send_wr *wr,
 			const struct ib_send_wr **bad)
@@ -350,7 +345,7 @@ static struct smc_conn *tx_new_short(struct kunit *test)
 	c->smc.conn = conn;
 	c->tp.notsent_lowat = U32_MAX;
 	conn->ops = &tx_ops;
-	conn->flow.cqe.done = tx_ops.done;
+	conn->flow.cqe.done = smc_carrier_rdma.done;
 	conn->sndbuf.cpu = c->ring;
 	conn->sndbuf.size = TX_RING;
 	/* the first bytes go the long way */
@@ -573,7 +568,7 @@ static void tx_04_messages_complete_in_the_order_of_posts(struct kunit *test)
 	tx_complete(conn);
 	KUNIT_EXPECT_EQ(test, ctl->tx_fin, TX_RING + 100);
 	KUNIT_EXPECT_EQ(test, ctl->tx_seq_done, 1);
-	smc_tx_done(&c->link.wr, &tag, true);
+	rdma_tx_done(&c->link.wr, &tag, true);
 	KUNIT_EXPECT_EQ(test, ctl->tx_fin, TX_RING + 300);
 	KUNIT_EXPECT_EQ(test, ctl->tx_seq_done, 2);
 	tx_complete(conn);
@@ -618,7 +613,7 @@ static void a_failed_completion_leaves_the_want(struct kunit *test)
 	struct tx_case *c = container_of(conn, struct tx_case, conn);
 	struct smc_wr_tag tag = { .owner = conn, .seq = 2, .len = 5000 };
 
-	smc_tx_done(&c->link.wr, &tag, false);
+	rdma_tx_done(&c->link.wr, &tag, false);
 	KUNIT_EXPECT_TRUE(test, conn->wants_room || tx_nr_rooms);
 }
 

@@ -46,6 +46,8 @@
  * @nr_done: slots given back
  * @nr_reports: times the link was reported
  * @fault: the reason
+ * @nr_doubts: times it was doubted
+ * @quiet: for the last time, in jiffies
  * @is_active: the port is active
  * @has_gid: and has its GID
  */
@@ -77,6 +79,8 @@ struct wr_lab {
 	unsigned int nr_done;
 	unsigned int nr_reports;
 	enum smc_wr_fault fault;
+	unsigned int nr_doubts;
+	unsigned long quiet;
 	bool is_active;
 	bool has_gid;
 };
@@ -123,7 +127,7 @@ static int wr_modify_qp(struct ib_qp *qp, struct ib_qp_attr *attr, int mask)
 #define smc_ib_end_is_active(...)	(wr_lab->is_active)
 #define smc_ib_end_is_up(...)		(wr_lab->is_active && wr_lab->has_gid)
 #define smc_ib_end_is_dead(...)		false
-#define smc_ib_end_is_removed(...)	false
+#define smc_ib_end_is_leaving(...)	false
 #define smc_ib_end_mtu(end)		((end)->mtu)
 #define smc_ib_next_vector(...)		0
 #define smc_ib_start_watch(...)		0
@@ -203,8 +207,15 @@ static void wr_broken(struct smc_wr *wr, enum smc_wr_fault fault)
 	wr_lab->fault = fault;
 }
 
+static void wr_stalled(struct smc_wr *wr, unsigned long quiet)
+{
+	wr_lab->nr_doubts++;
+	wr_lab->quiet = quiet;
+}
+
 static const struct smc_wr_ops wr_ops = {
 	.rx_cdc = wr_rx, .rx_llc = wr_rx, .rx_imm = wr_rx_imm, .broken = wr_broken,
+	.stalled = wr_stalled,
 };
 
 static void wr_done(struct smc_wr *wr, const struct smc_wr_tag *tag, bool ok)
@@ -529,11 +540,11 @@ static void ka_05_sends_that_never_complete_are_reported(struct kunit *test)
 	struct smc_wr *wr = &wr_lab->wr;
 	unsigned int i;
 
-	wr->tick.max_quiet = smc_wr_stall_ticks(wr, SMC_WR_ACK_EXPONENT, 6);
+	wr->tick.max_quiet = smc_wr_stall_ticks(wr, 15, 6);
 	KUNIT_EXPECT_EQ(test, wr->tick.max_quiet, SMC_WR_STALL_MIN / SMC_WR_TICK);
 	/* an adapter, which has addresses of its own */
 	wr_lab->ibdev->dma_device = &wr_lab->ibdev->dev;
-	wr->tick.max_quiet = smc_wr_stall_ticks(wr, SMC_WR_ACK_EXPONENT, 6);
+	wr->tick.max_quiet = smc_wr_stall_ticks(wr, 15, 6);
 	KUNIT_ASSERT_EQ(test, wr->tick.max_quiet, SMC_WR_STALL_HARD / SMC_WR_TICK);
 	for (i = 0; i <= wr->tick.max_quiet; i++) {
 		KUNIT_EXPECT_EQ(test, wr_lab->nr_reports, 0);
@@ -543,6 +554,55 @@ static void ka_05_sends_that_never_complete_are_reported(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wr_lab->nr_reports, 1);
 	KUNIT_EXPECT_EQ(test, wr_lab->fault, SMC_WR_FAULT_SEND);
 	wr_lab->ibdev->dma_device = NULL;
+}
+
+static void wr_tick(unsigned int n)
+{
+	while (n--) {
+		cancel_delayed_work_sync(&wr_lab->wr.tick.work);
+		smc_wr_run_tick(&wr_lab->wr.tick.work.work);
+	}
+}
+
+/* Others may move data meanwhile: the doubt comes early. */
+static void ka_05_a_patient_link_is_doubted_and_lost_later(struct kunit *test)
+{
+	struct smc_wr *wr = &wr_lab->wr;
+
+	smc_wr_be_patient(wr, 60000);
+	KUNIT_EXPECT_NE(test, wr->tick.max_quiet, 60000 / 100);
+	wr->is_patient = true;
+	smc_wr_be_patient(wr, 1000);
+	KUNIT_EXPECT_EQ(test, wr->tick.max_quiet, 10U);
+	wr_tick(SMC_WR_DOUBT_TICKS);
+	KUNIT_EXPECT_EQ(test, wr_lab->nr_doubts, 0U);
+	wr_tick(7);
+	KUNIT_EXPECT_EQ(test, wr_lab->nr_doubts, 7U);
+	KUNIT_EXPECT_EQ(test, wr_lab->quiet, 10UL * SMC_WR_TICK);
+	KUNIT_EXPECT_EQ(test, wr_lab->nr_reports, 0);
+	wr_tick(1);
+	KUNIT_EXPECT_EQ(test, wr_lab->nr_reports, 1);
+	KUNIT_EXPECT_EQ(test, wr_lab->fault, SMC_WR_FAULT_SEND);
+	/* no doubt is left */
+	wr_tick(1);
+	KUNIT_EXPECT_EQ(test, wr_lab->nr_doubts, 7U);
+}
+
+static void a_long_chain_is_not_in_doubt(struct kunit *test)
+{
+	struct smc_wr *wr = &wr_lab->wr;
+
+	wr->is_patient = true;
+	smc_wr_be_patient(wr, 1000);
+	wr_lab->slot.is_posted = true;
+	wr_lab->slot.nr_bytes = SMC_WR_STALL_CHECKS * SMC_WR_STALL_BYTES;
+	wr_tick(2 * SMC_WR_DOUBT_TICKS);
+	KUNIT_EXPECT_EQ(test, wr_lab->nr_doubts, 0U);
+	wr_tick(20 - 2 * SMC_WR_DOUBT_TICKS);
+	KUNIT_EXPECT_EQ(test, wr_lab->nr_doubts, 20U - 2 * SMC_WR_DOUBT_TICKS);
+	KUNIT_EXPECT_EQ(test, wr_lab->nr_reports, 0);
+	wr_tick(1);
+	KUNIT_EXPECT_EQ(test, wr_lab->nr_reports, 1);
 }
 
 static void wr_check(void)
@@ -579,7 +639,29 @@ static void a_gid_may_be_gone_for_a_while(struct kunit *test)
 	wr_check();
 	wr_check();
 	KUNIT_EXPECT_EQ(test, wr_lab->nr_reports, 0);
-	wr->gid_until -= SMC_WR_GID_GRACE;
+	wr->down_since -= SMC_WR_GID_GRACE;
+	wr_check();
+	KUNIT_EXPECT_EQ(test, wr_lab->nr_reports, 1);
+	KUNIT_EXPECT_EQ(test, wr_lab->fault, SMC_WR_FAULT_PORT);
+}
+
+static void a_patient_link_waits_for_its_port(struct kunit *test)
+{
+	struct smc_wr *wr = &wr_lab->wr;
+
+	wr->is_patient = true;
+	smc_wr_be_patient(wr, 60000);
+	wr_lab->is_active = false;
+	wr_check();
+	KUNIT_EXPECT_EQ(test, wr_lab->nr_doubts, 1U);
+	/* again soon: other links may answer meanwhile */
+	KUNIT_EXPECT_TRUE(test, delayed_work_pending(&wr->watch.work));
+	wr->down_since -= 59 * HZ;
+	wr_check();
+	KUNIT_EXPECT_EQ(test, wr_lab->nr_doubts, 2U);
+	KUNIT_EXPECT_GE(test, wr_lab->quiet, 59UL * HZ);
+	KUNIT_EXPECT_EQ(test, wr_lab->nr_reports, 0);
+	wr->down_since -= HZ;
 	wr_check();
 	KUNIT_EXPECT_EQ(test, wr_lab->nr_reports, 1);
 	KUNIT_EXPECT_EQ(test, wr_lab->fault, SMC_WR_FAULT_PORT);
@@ -598,8 +680,11 @@ static struct kunit_case wr_cases[] = {
 	KUNIT_CASE(a_protection_domain_is_kept_for_a_memory_region),
 	KUNIT_CASE(a_fault_of_a_completion_queue_is_reported),
 	KUNIT_CASE(ka_05_sends_that_never_complete_are_reported),
+	KUNIT_CASE(ka_05_a_patient_link_is_doubted_and_lost_later),
+	KUNIT_CASE(a_long_chain_is_not_in_doubt),
 	KUNIT_CASE(a_port_without_carrier_ends_the_link_at_once),
 	KUNIT_CASE(a_gid_may_be_gone_for_a_while),
+	KUNIT_CASE(a_patient_link_waits_for_its_port),
 	{}
 };
 

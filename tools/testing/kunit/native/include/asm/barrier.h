@@ -7,5 +7,7 @@
 
 /* nobody else looks */
 #define smp_store_release(p, value)	WRITE_ONCE(*(p), value)
+/* the same */
+#define smp_load_acquire(p)		READ_ONCE(*(p))
 
 #endif
