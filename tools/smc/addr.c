@@ -71,3 +71,22 @@ bool addr_read_service(const char *text, struct in6_addr *addr, uint16_t *port)
 	*port = number;
 	return addr_read(copy, addr);
 }
+
+/**
+ * addr_text() - write an address with its port
+ * @text: filled with ADDR:PORT, [ADDR]:PORT, or the address alone
+ * @addr: the address
+ * @port: of it, or 0
+ */
+void addr_text(char text[ADDR_TEXT], const struct in6_addr *addr, uint16_t port)
+{
+	bool is_v4 = IN6_IS_ADDR_V4MAPPED(addr);
+	char host[INET6_ADDRSTRLEN];
+
+	inet_ntop(is_v4 ? AF_INET : AF_INET6, is_v4 ? &addr->s6_addr[12] : addr->s6_addr, host,
+		  sizeof(host));
+	if (port)
+		snprintf(text, ADDR_TEXT, is_v4 ? "%s:%u" : "[%s]:%u", host, port);
+	else
+		snprintf(text, ADDR_TEXT, "%s", host);
+}

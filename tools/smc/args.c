@@ -14,8 +14,10 @@
 /* A command takes the long form of each letter in its options. */
 static const struct option long_options[] = {
 	{ "all", no_argument, NULL, 'a' },
+	{ "human", no_argument, NULL, 'h' },
 	{ "interval", required_argument, NULL, 'i' },
 	{ "json", no_argument, NULL, 'j' },
+	{ "move", no_argument, NULL, 'm' },
 	{ "number", required_argument, NULL, 'n' },
 	{ "peers", no_argument, NULL, 'P' },
 	{ "plot", required_argument, NULL, 'p' },

@@ -269,8 +269,8 @@ int cmd_detach(const struct args *args)
  */
 int cmd_status(const struct args *args)
 {
-	struct json json = { .file = stdout };
-	char mount[PATH_MAX], path[PATH_MAX];
+	struct output out;
+	char mount[PATH_MAX], path[PATH_MAX], number[24];
 	uint64_t id, sockets, *at = NULL;
 	int map;
 
@@ -279,36 +279,34 @@ int cmd_status(const struct args *args)
 	map = bpf_obj_get(PIN_MAP);
 	if (map < 0 && errno != ENOENT)
 		return failed(PIN_MAP);
-	if (args->option['j']) {
-		json_begin(&json);
-		json_open(&json, "cgroups", '[');
-	} else if (map < 0) {
+	if (map < 0 && !args->option['j']) {
 		printf("no control group is attached\n");
-	} else {
-		printf("%-10s %s\n", "SOCKETS", "CONTROL GROUP");
+		return 0;
+	}
+	output_begin(&out, args, "cgroups", NULL);
+	if (!out.is_json) {
+		table_title(&out.table, "SOCKETS", true);
+		table_title(&out.table, "CONTROL GROUP", false);
 	}
 	for (; map >= 0 && !bpf_map_get_next_key(map, at, &id); at = &id) {
 		bool exists = cgroup_path(mount, id, path);
 
 		if (bpf_map_lookup_elem(map, &id, &sockets))
 			continue;
-		if (!args->option['j']) {
-			printf("%-10llu %s\n", (unsigned long long)sockets,
-			       exists ? path : "(deleted)");
+		if (!out.is_json) {
+			snprintf(number, sizeof(number), "%llu", (unsigned long long)sockets);
+			table_cell(&out.table, number);
+			table_cell(&out.table, exists ? path : "(deleted)");
 			continue;
 		}
-		json_open(&json, NULL, '{');
-		json_number(&json, "id", id);
+		json_open(&out.json, NULL, '{');
+		json_number(&out.json, "id", id);
 		if (exists)
-			json_string(&json, "path", path);
-		json_number(&json, "sockets", sockets);
-		json_close(&json, '}');
-	}
-	if (args->option['j']) {
-		json_close(&json, ']');
-		json_close(&json, '}');
+			json_string(&out.json, "path", path);
+		json_number(&out.json, "sockets", sockets);
+		json_close(&out.json, '}');
 	}
 	if (map >= 0)
 		close(map);
-	return 0;
+	return output_end(&out, 0);
 }

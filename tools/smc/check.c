@@ -23,6 +23,10 @@
 
 #define ROCE_MTU_LEAST 1100	/* the smallest useful MTU of RDMA, with headers */
 
+/* Values of net.smc.memory: within a network namespace (1), and with others of the host */
+#define MEMORY_OFF	0
+#define MEMORY_HOST	2
+
 static const char * const verdicts[] = { "right", "doubtful", "WRONG" };
 
 /* What to do about a reason; the operations guide has more */
@@ -32,7 +36,7 @@ static const struct {
 } mends[] = {
 	{ SMC_CLC_DECL_PEERNOSMC, "`smc run` or `smc enable` there; a filter drops TCP options" },
 	{ SMC_CLC_DECL_NOSMCRDEV, "`rdma link`; see smc pnet" },
-	{ SMC_CLC_DECL_UNFIT, "`smc devices`: another adapter, or another mode of it" },
+	{ SMC_CLC_DECL_UNFIT, "`smc devices`: start it, another adapter, or another mode of it" },
 	{ SMC_CLC_DECL_DIFFPREFIX, "prefix lengths at both ends; smc ueid add NAME on both hosts" },
 	{ SMC_CLC_DECL_NOUEID, "smc ueid add NAME on both hosts" },
 	{ SMC_CLC_DECL_NOROUTE, "`ip route get`, `ip neigh` for the address of the adapter" },
@@ -340,15 +344,38 @@ static bool check_route(struct check *check)
 
 static void check_same_host(struct check *check)
 {
-	if (read_setting("same_host")) {
-		check->may_v1 = true;
-		verdict(check, RIGHT, "same host", NULL, "net.smc.same_host is on");
+	if (read_setting("memory") != MEMORY_OFF) {
+		check->may_memory = true;
+		verdict(check, RIGHT, "same host", NULL,
+			"memory: both ends are in this network namespace");
 		return;
 	}
 	if (!check->reason)
 		check->reason = SMC_CLC_DECL_NOSMCRDEV;
-	verdict(check, WRONG, "same host", "sysctl net.smc.same_host=1",
-		"connections of this host to itself are TCP");
+	verdict(check, WRONG, "same host", "sysctl net.smc.memory=1",
+		"net.smc.memory is 0: connections of this host to itself are TCP");
+}
+
+/* Nothing but a connection shows whether the other end is on this host. */
+static void check_near(struct check *check)
+{
+	static const char * const drivers[] = {
+		"veth", "bridge", "macvlan", "ipvlan", "netkit", "dummy", "tun",
+	};
+	struct ethtool_drvinfo info = { .cmd = ETHTOOL_GDRVINFO };
+	struct ifreq request = { .ifr_data = (char *)&info };
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+	size_t i;
+
+	snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", check->interface);
+	if (read_setting("memory") == MEMORY_HOST && !ioctl(fd, SIOCETHTOOL, &request))
+		for (i = 0; i < ARRAY_SIZE(drivers); i++)
+			check->may_be_near |= !strcmp(info.driver, drivers[i]);
+	close(fd);
+	if (check->may_be_near)
+		verdict(check, RIGHT, "same host", NULL,
+			"net.smc.memory is 2: an end behind %s on this host gets memory if it has 2",
+			check->interface);
 }
 
 static void check_ipsec(struct check *check)
@@ -412,6 +439,7 @@ static void check_connection(struct check *check)
 		.sin6_addr = check->peer, .sin6_scope_id = check->scope,
 	};
 	struct own own = { 0 };
+	char other[256];
 	socklen_t len = sizeof(own_addr);
 	int fd = socket(addr.sin6_family, SOCK_STREAM, IPPROTO_SMC);
 	uint32_t reason;
@@ -429,6 +457,7 @@ static void check_connection(struct check *check)
 	}
 	own.port = own_addr.sin6_port;
 	diag_dump(find_own, &own);
+	list_other_end(&own.sock, other, sizeof(other));
 	close(fd);
 	reason = own.sock.fallback.peer_diagnosis ? own.sock.fallback.peer_diagnosis :
 		 own.sock.fallback.reason;
@@ -438,6 +467,8 @@ static void check_connection(struct check *check)
 	else if (own.sock.msg.mode == SMC_DIAG_MODE_SMCR)
 		verdict(check, RIGHT, "connection", NULL, "SMC-R on link %u of %s: UDP 4791 passes",
 			own.sock.link.link_id, own.sock.link.ibname);
+	else if (own.sock.msg.mode == SMC_DIAG_MODE_SMCD)
+		verdict(check, RIGHT, "connection", NULL, "memory, with %s", other);
 	else
 		verdict(check, WRONG, "connection", mend_of(reason),
 			"TCP, for reason 0x%08x%s: %s", reason,
@@ -449,25 +480,34 @@ static void check_connection(struct check *check)
 static void conclude(struct check *check)
 {
 	bool v1 = check->may_v1 && !check->reason, v2 = check->may_v2 && !check->reason;
+	bool has_memory = check->may_memory && !check->reason;
+	/* other reasons exclude memory as well */
+	bool may_be_near = check->may_be_near &&
+			   (!check->reason || check->reason == SMC_CLC_DECL_NOSMCRDEV ||
+			    check->reason == SMC_CLC_DECL_UNFIT);
 
 	if (check->json) {
 		json_close(check->json, ']');
-		json_number(check->json, "offers_v1", v1);
-		json_number(check->json, "offers_v2", v2);
-		if (check->reason)
-			json_number(check->json, "reason", check->reason);
-		json_string(check->json, "text", v1 || v2 ? "" :
+		json_bool(check->json, "offers_v1", v1);
+		json_bool(check->json, "offers_v2", v2);
+		json_bool(check->json, "offers_memory", has_memory || may_be_near);
+		json_reason(check->json, "reason", check->reason);
+		json_string(check->json, "text", v1 || v2 || has_memory ? "" :
 			    check->reason ? reason_text(check->reason) :
 			    check->is_examined ? "there is no route" : "unknown");
 		return;
 	}
-	if (v1 || v2)
+	if (has_memory)
+		printf("a connection uses memory: both ends are in this network namespace\n");
+	else if (v1 || v2)
 		printf("a connection offers SMC-R version %s; the peer may still decline\n",
 		       v1 && v2 ? "1 and 2" : v1 ? "1" : "2");
 	else if (check->reason)
 		printf("a connection uses TCP: %s\n", reason_text(check->reason));
 	else if (check->is_examined)
 		printf("no connection is possible: there is no route\n");
+	if (may_be_near)
+		printf("or memory, where the other end is on this host and has net.smc.memory 2\n");
 }
 
 /* HOST, HOST:PORT, [HOST]:PORT, or an address of IPv6. */
@@ -590,10 +630,11 @@ static void examine(struct check *check)
 	check_memory(check);
 	if (!check_route(check))
 		return;
+	check_ipsec(check);
 	if (check->route.is_same_host) {
 		check_same_host(check);
 	} else {
-		check_ipsec(check);
+		check_near(check);
 		check_devices(check);
 		check_eid(check);
 		check_interface(check);
@@ -609,7 +650,7 @@ static void examine(struct check *check)
  */
 int cmd_check(const struct args *args)
 {
-	struct json json = { .file = stdout };
+	struct json json = { 0 };
 	struct check check = { .json = args->option['j'] ? &json : NULL };
 	struct sought sought = { 0 };
 	int err = choose_target(&check, args, &sought);
@@ -629,6 +670,6 @@ int cmd_check(const struct args *args)
 		check_connection(&check);
 	conclude(&check);
 	if (check.json)
-		json_close(&json, '}');
+		json_end(&json, 0);
 	return check.worst == WRONG ? EXIT_FAILURE : 0;
 }

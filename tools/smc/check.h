@@ -31,6 +31,8 @@ struct check {
 	bool is_examined;		/* the module and the address are there */
 	bool has_route;
 	bool may_v1, may_v2;		/* ports and GIDs for versions of SMC-R */
+	bool may_memory;		/* both ends are in this network namespace */
+	bool may_be_near;		/* the other end may be in another one of this host */
 	char host[256];
 	uint16_t port;			/* 0 for none */
 	struct in6_addr peer;		/* IPv4 as mapped address */
@@ -44,7 +46,6 @@ __attribute__((format(printf, 5, 6)))
 bool verdict(struct check *check, enum verdict verdict, const char *what, const char *mend,
 	     const char *format, ...);
 bool blocked(struct check *check, uint32_t reason, const char *what, const char *text);
-bool read_line(const char *path, char *line, int size);
 long read_setting(const char *name);
 
 /* check-rdma.c */

@@ -22,7 +22,8 @@ static_assert(sizeof(struct smc_diag_lgrinfo) == 147, "link");
 static_assert(sizeof(struct smc_diag_linkinfo) == 12, "more of the link");
 static_assert(sizeof(struct smc_diag_listeninfo) == 20, "listener");
 static_assert(sizeof(struct smc_diag_fallback) == 8, "fallback");
-static_assert(sizeof(struct smc_diag_dmbinfo) == 56, "SMC-D");
+static_assert(sizeof(struct smc_diag_dmbinfo) == 56, "in memory");
+static_assert(sizeof(struct smc_diag_pairinfo) == 32, "other end");
 
 const char *diag_state_name(uint8_t state)
 {
@@ -48,7 +49,7 @@ const char *diag_mode_name(uint8_t mode)
 	switch (mode) {
 	case SMC_DIAG_MODE_SMCR: return "SMC-R";
 	case SMC_DIAG_MODE_FALLBACK_TCP: return "TCP";
-	case SMC_DIAG_MODE_SMCD: return "SMC-D";
+	case SMC_DIAG_MODE_SMCD: return "memory";
 	}
 	return "UNKNOWN";
 }
@@ -65,7 +66,7 @@ static bool fetch(struct nlattr **tb, int type, void *to, size_t size)
 /* Returns 0, or a negative NLE code if the message is no valid answer. */
 int diag_parse(struct nlmsghdr *nlh, struct diag_sock *sock)
 {
-	struct nlattr *tb[SMC_DIAG_MEMORY_AGE + 1];
+	struct nlattr *tb[SMC_DIAG_PAIRINFO + 1];
 	int err;
 
 	memset(sock, 0, sizeof(*sock));
@@ -73,7 +74,7 @@ int diag_parse(struct nlmsghdr *nlh, struct diag_sock *sock)
 		return -NLE_MSGTYPE_NOSUPPORT;
 	if (!nlmsg_valid_hdr(nlh, sizeof(sock->msg)))
 		return -NLE_MSG_TOOSHORT;
-	err = nlmsg_parse(nlh, sizeof(sock->msg), tb, SMC_DIAG_MEMORY_AGE, NULL);
+	err = nlmsg_parse(nlh, sizeof(sock->msg), tb, SMC_DIAG_PAIRINFO, NULL);
 	if (err < 0)
 		return err;
 
@@ -89,6 +90,8 @@ int diag_parse(struct nlmsghdr *nlh, struct diag_sock *sock)
 				sizeof(sock->group));
 	sock->has_queue = fetch(tb, SMC_DIAG_LISTENINFO, &sock->queue,
 				sizeof(sock->queue));
+	sock->has_pair = fetch(tb, SMC_DIAG_DMBINFO, &sock->dmb, sizeof(sock->dmb)) &&
+			 fetch(tb, SMC_DIAG_PAIRINFO, &sock->pair, sizeof(sock->pair));
 	/* Terminate the kernel's text inside its field. */
 	sock->link.ibname[SMC_DIAG_IBNAME_LEN - 1] = '\0';
 	sock->link.gid[SMC_DIAG_GID_LEN - 1] = '\0';
@@ -122,7 +125,8 @@ int diag_dump(diag_visit visit, void *arg)
 	struct smc_diag_req req = {
 		.family = AF_SMC,
 		.ext = SMC_DIAG_WANT(SMC_DIAG_CONNINFO) |
-		       SMC_DIAG_WANT(SMC_DIAG_LGRINFO),
+		       SMC_DIAG_WANT(SMC_DIAG_LGRINFO) |
+		       SMC_DIAG_WANT(SMC_DIAG_DMBINFO),
 	};
 	struct visit_arg to = { .visit = visit, .arg = arg };
 	struct nl_sock *nl;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * smc drain: new connections of the whole host use TCP, so that the module can be replaced when
- * those on SMC have ended.
+ * those on SMC have ended, or have gone on in TCP.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -16,7 +16,9 @@
 
 #define MODULE_DIR	"/sys/module/smc"
 #define DRAIN_FILE	MODULE_DIR "/parameters/drain"
+#define LAND_FILE	MODULE_DIR "/parameters/land"
 #define WAIT_MAX	(7 * 24 * 3600)
+#define MOVE_MAX	60	/* ample for what can move */
 #define LOOK_US		200000	/* between two looks */
 
 struct use {
@@ -56,9 +58,9 @@ static int get_use(struct use *use)
 	return EXIT_FAILURE;
 }
 
-static int set_drain(bool is_on)
+static int set_parameter(const char *path, bool is_on)
 {
-	FILE *file = fopen(DRAIN_FILE, "w");
+	FILE *file = fopen(path, "w");
 	bool failed = !file || fputs(is_on ? "Y\n" : "N\n", file) < 0;
 	int err = errno;
 
@@ -68,9 +70,16 @@ static int set_drain(bool is_on)
 	}
 	if (!failed)
 		return 0;
-	fprintf(stderr, "smc: %s: %s%s\n", DRAIN_FILE, strerror(err),
-		err == ENOENT ? " (is this module smc loaded?)" : "");
+	if (err == ENOENT && access(MODULE_DIR, F_OK))
+		fprintf(stderr, "smc: the module smc is not loaded\n");
+	else
+		fprintf(stderr, "smc: %s: %s\n", path, strerror(err));
 	return EXIT_FAILURE;
+}
+
+static int set_drain(bool is_on)
+{
+	return set_parameter(DRAIN_FILE, is_on);
 }
 
 /* Sockets that hold the module: its use count without other modules, such as smc_diag */
@@ -108,32 +117,37 @@ static void report(const struct use *use)
 
 /**
  * cmd_drain() - let new connections use TCP and wait until none is on SMC
- * @args: option w, how many seconds to wait at most; u to end that state
+ * @args: option w, how many seconds to wait at most; u to end that state; m to have sockets go on
+ *	  in TCP that can
  *
  * Return: exit status, EXIT_FAILURE if connections are left.
  */
 int cmd_drain(const struct args *args)
 {
-	long wait = WAIT_MAX;
-	time_t end;
+	bool moves = args->option['m'];
+	long wait = moves ? MOVE_MAX : WAIT_MAX;
 	struct use use = { 0 };
+	time_t end;
 
 	if (!number_option(args, 'w', 0, WAIT_MAX, &wait))
 		return EXIT_USAGE;
-	if (args->option['u'] && args->option['w'])
-		return wrong("--undo does not wait");
+	if (args->option['u'] && (args->option['w'] || moves))
+		return wrong("--undo neither waits nor moves");
 	if (args->option['u'])
 		return set_drain(false);
-	if (set_drain(true) || get_use(&use))
+	if (set_drain(true))
 		return EXIT_FAILURE;
 	end = now() + wait;
-	while (use.conns && now() < end) {
-		usleep(LOOK_US);
-		if (get_use(&use))
+	for (;;) {
+		/* handshakes and queues of listeners take a moment: it is asked again */
+		if ((moves && set_parameter(LAND_FILE, true)) || get_use(&use))
 			return EXIT_FAILURE;
+		if ((!use.conns && !(moves && count_sockets())) || now() >= end)
+			break;
+		usleep(LOOK_US);
 	}
 	if (use.conns) {
-		printf("%llu connections in %llu link groups of this host are left: `smc list`\n",
+		printf("%llu connections of this host are left, and %llu link groups: `smc list`\n",
 		       (unsigned long long)use.conns, (unsigned long long)use.groups);
 		return EXIT_FAILURE;
 	}

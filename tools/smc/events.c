@@ -2,6 +2,7 @@
 /*
  * smc events: what happens to groups, links and connections, as it happens.
  */
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -19,30 +20,33 @@ static const char * const roles[] = { "client", "server" };
 
 const struct field event_fields[] = {
 	{ SMC_NLA_EVENT_TIME, "time_ns" },
-	{ SMC_NLA_EVENT_ROLE, "role", "", 0, FIELD_NAME, roles, ARRAY_SIZE(roles) },
+	{ SMC_NLA_EVENT_ROLE, "role", NULL, FIELD_NAME, roles, ARRAY_SIZE(roles) },
 	{ SMC_NLA_EVENT_ADDR, "local_address", .kind = FIELD_ADDRESS },
 	{ SMC_NLA_EVENT_PORT, "local_port" },
-	{ SMC_NLA_EVENT_PEER_ADDR, "peer_address", "peer", 0, FIELD_ADDRESS },
-	{ SMC_NLA_EVENT_PEER_PORT, "peer_port", "port", 0 },
+	{ SMC_NLA_EVENT_PEER_ADDR, "peer_address", .kind = FIELD_ADDRESS },
+	{ SMC_NLA_EVENT_PEER_PORT, "peer_port" },
 	{ SMC_NLA_EVENT_COOKIE, "cookie" },
-	{ SMC_NLA_EVENT_MS, "remembered_ms", "for ms", 0 },
-	{ SMC_NLA_EVENT_REASON, "reason" },
-	{ SMC_NLA_EVENT_PEER_DIAGNOSIS, "peer_diagnosis" },
-	{ SMC_NLA_EVENT_AGE_MS, "age_ms", "remembered for ms", 0 },
-	{ SMC_NLA_EVENT_TEXT, "text", ":", 0, FIELD_TEXT },
+	{ SMC_NLA_EVENT_MS, "remembered_ms" },
+	{ SMC_NLA_EVENT_REASON, "reason", .kind = FIELD_REASON },
+	{ SMC_NLA_EVENT_PEER_DIAGNOSIS, "peer_diagnosis", .kind = FIELD_REASON },
+	{ SMC_NLA_EVENT_AGE_MS, "age_ms" },
+	{ SMC_NLA_EVENT_TEXT, "text", .kind = FIELD_TEXT },
 	{ }
 };
 
-static const struct field event_group[] = {
-	{ SMC_NLA_LGR_R_ID, "id", "group", 0, FIELD_HEX },
-	{ SMC_NLA_LGR_R_PEER_ADDR, "peer", "peer", 0, FIELD_ADDRESS },
-	{ }
+/* The line of an event; that of a connection that became TCP is also a row of the history. */
+#define COLUMNS 6
+
+static const struct {
+	const char *title;
+	int width;		/* where lines come one by one */
+} columns[COLUMNS] = {
+	{ "TIME", 23 }, { "EVENT", 18 }, { "ROLE", 6 }, { "LOCAL", 21 }, { "PEER", 21 },
+	{ "DETAILS", 0 },
 };
 
-static const struct field event_link[] = {
-	{ SMC_NLA_LINK_ID, "id", "link", 0 },
-	{ SMC_NLA_LINK_IB_DEV, "device", "on", 0, FIELD_TEXT },
-	{ }
+struct line {
+	char cell[COLUMNS][512];
 };
 
 static const char *name_of(int cmd)
@@ -52,46 +56,134 @@ static const char *name_of(int cmd)
 	return i < ARRAY_SIZE(names) ? names[i] : "unknown";
 }
 
-static void print_time(const struct nlattr *event)
+static void put_time(char *text, uint64_t ns)
 {
-	struct nlattr *tb[SMC_NLA_EVENT_MAX + 1];
-	char text[32] = "-";
-	uint64_t ns = 0;
-	time_t seconds;
+	time_t seconds = ns / 1000000000;
+	size_t len = strftime(text, 32, "%F %T", localtime(&seconds));
 
-	if (event && nla_parse_nested(tb, SMC_NLA_EVENT_MAX, (struct nlattr *)event, NULL) >= 0 &&
-	    tb[SMC_NLA_EVENT_TIME])
-		ns = nla_get_u64(tb[SMC_NLA_EVENT_TIME]);
-	seconds = ns / 1000000000;
-	strftime(text, sizeof(text), "%F %T", localtime(&seconds));
-	printf("%s.%03u", text, (unsigned int)(ns / 1000000 % 1000));
+	snprintf(text + len, 32 - len, ".%03u", (unsigned int)(ns / 1000000 % 1000));
+}
+
+/* An address with its port, if any, or an empty text */
+static void put_end(char *text, const struct nlattr *addr, const struct nlattr *port)
+{
+	if (addr && nla_len(addr) == sizeof(struct in6_addr))
+		addr_text(text, nla_data(addr), port ? nla_get_u16(port) : 0);
+}
+
+static void append(char *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void append(char *text, const char *format, ...)
+{
+	size_t len = strlen(text), size = sizeof(((struct line *)0)->cell[0]);
+	va_list values;
+
+	va_start(values, format);
+	vsnprintf(text + len, size - len, format, values);
+	va_end(values);
+}
+
+static void put_details(char *text, struct nlattr **tb, struct nlattr **event)
+{
+	uint32_t reason = event[SMC_NLA_EVENT_REASON] ?
+			  nla_get_u32(event[SMC_NLA_EVENT_REASON]) : 0;
+	struct nlattr *link[FIELD_MAX + 1];
+	char words[REASON_WORDS];
+
+	if (tb[SMC_GEN_LGR_SMCR])
+		append(text, "group %08x", (uint32_t)fields_number(tb[SMC_GEN_LGR_SMCR],
+								   SMC_NLA_LGR_R_ID));
+	if (tb[SMC_GEN_LINK_SMCR] &&
+	    nla_parse_nested(link, FIELD_MAX, tb[SMC_GEN_LINK_SMCR], NULL) >= 0)
+		append(text, " link %u on %s",
+		       link[SMC_NLA_LINK_ID] ? nla_get_u8(link[SMC_NLA_LINK_ID]) : 0,
+		       link[SMC_NLA_LINK_IB_DEV] ? nla_get_string(link[SMC_NLA_LINK_IB_DEV]) : "?");
+	if (event[SMC_NLA_EVENT_MS])
+		append(text, "%sfor %u ms", *text ? ", " : "",
+		       nla_get_u32(event[SMC_NLA_EVENT_MS]));
+	if (reason) {
+		reason_words(words, reason, event[SMC_NLA_EVENT_AGE_MS] ?
+			     nla_get_u32(event[SMC_NLA_EVENT_AGE_MS]) : 0,
+			     event[SMC_NLA_EVENT_PEER_DIAGNOSIS] ?
+			     nla_get_u32(event[SMC_NLA_EVENT_PEER_DIAGNOSIS]) : 0);
+		append(text, "%s%s", *text ? ": " : "", words);
+	} else if (event[SMC_NLA_EVENT_TEXT]) {
+		append(text, "%s%s", *text ? ": " : "", nla_get_string(event[SMC_NLA_EVENT_TEXT]));
+	}
+}
+
+/* Return: false if it is no event */
+static bool get_line(struct line *line, int cmd, struct nlattr **tb)
+{
+	struct nlattr *event[FIELD_MAX + 1], *group[FIELD_MAX + 1] = { 0 }, *role;
+
+	memset(line, 0, sizeof(*line));
+	if (!tb[SMC_GEN_EVENT] ||
+	    nla_parse_nested(event, FIELD_MAX, tb[SMC_GEN_EVENT], NULL) < 0 ||
+	    (tb[SMC_GEN_LGR_SMCR] &&
+	     nla_parse_nested(group, FIELD_MAX, tb[SMC_GEN_LGR_SMCR], NULL) < 0))
+		return false;
+	if (event[SMC_NLA_EVENT_TIME])
+		put_time(line->cell[0], nla_get_u64(event[SMC_NLA_EVENT_TIME]));
+	snprintf(line->cell[1], sizeof(line->cell[1]), "%s", name_of(cmd));
+	role = event[SMC_NLA_EVENT_ROLE] ?: group[SMC_NLA_LGR_R_ROLE];
+	if (role)
+		snprintf(line->cell[2], sizeof(line->cell[2]), "%s", roles[nla_get_u8(role) & 1]);
+	put_end(line->cell[3], event[SMC_NLA_EVENT_ADDR], event[SMC_NLA_EVENT_PORT]);
+	put_end(line->cell[4], event[SMC_NLA_EVENT_PEER_ADDR] ?: group[SMC_NLA_LGR_R_PEER_ADDR],
+		event[SMC_NLA_EVENT_PEER_PORT]);
+	put_details(line->cell[5], tb, event);
+	return true;
 }
 
 /**
- * event_print() - print a line with what concerns a connection
- * @event: the nest of its attributes, or NULL
+ * event_head() - begin a table of events
+ * @table: zeroed
  */
-void event_print(const struct nlattr *event)
+void event_head(struct table *table)
 {
-	print_time(event);
-	fields_words(event_fields, event);
-	putchar('\n');
+	int i;
+
+	for (i = 0; i < COLUMNS; i++)
+		table_title(table, columns[i].title, false);
+}
+
+/**
+ * event_row() - add an event to a table
+ * @table: after event_head()
+ * @cmd: of the event
+ * @tb: its attributes
+ */
+void event_row(struct table *table, int cmd, struct nlattr **tb)
+{
+	struct line line;
+	int i;
+
+	for (i = 0; get_line(&line, cmd, tb) && i < COLUMNS; i++)
+		table_cell(table, line.cell[i]);
+}
+
+static void print_line(int cmd, struct nlattr **tb)
+{
+	struct line line;
+	int i;
+
+	if (!get_line(&line, cmd, tb))
+		return;
+	for (i = 0; i < COLUMNS; i++)
+		printf("%-*s%c", columns[i].width, *line.cell[i] ? line.cell[i] : "-",
+		       i + 1 < COLUMNS ? ' ' : '\n');
 }
 
 static int print_event(int cmd, struct nlattr **tb, void *arg)
 {
 	const bool *as_json = arg;
-	struct json json = { .file = stdout, .is_line = true };
+	struct json json = { .is_line = true };
 
 	if (!tb[SMC_GEN_EVENT])
 		return 0;
 	if (!*as_json) {
-		print_time(tb[SMC_GEN_EVENT]);
-		printf(" %s", name_of(cmd));
-		fields_words(event_group, tb[SMC_GEN_LGR_SMCR]);
-		fields_words(event_link, tb[SMC_GEN_LINK_SMCR]);
-		fields_words(event_fields, tb[SMC_GEN_EVENT]);
-		putchar('\n');
+		print_line(cmd, tb);
 		return fflush(stdout);
 	}
 	json_begin(&json);
@@ -107,7 +199,7 @@ static int print_event(int cmd, struct nlattr **tb, void *arg)
 		fields_json(&json, link_fields, tb[SMC_GEN_LINK_SMCR]);
 		json_close(&json, '}');
 	}
-	json_close(&json, '}');
+	json_end(&json, 0);
 	return fflush(stdout);
 }
 

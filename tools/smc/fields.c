@@ -51,6 +51,14 @@ static void bytes_text(char *text, const struct nlattr *attr)
 		sprintf(text + 2 * i, "%02x", bytes[i]);
 }
 
+static void trim(char *text)
+{
+	size_t len = strlen(text);
+
+	while (len && text[len - 1] == ' ')
+		text[--len] = '\0';
+}
+
 /* Fills the text of a field; false if it is a number for programs. */
 static bool field_text(char text[TEXT_MAX], const struct field *field, const struct nlattr *attr)
 {
@@ -60,6 +68,13 @@ static bool field_text(char text[TEXT_MAX], const struct field *field, const str
 	switch (field->kind) {
 	case FIELD_TEXT:
 		snprintf(text, TEXT_MAX, "%.*s", nla_len(attr), (char *)nla_data(attr));
+		trim(text);
+		return true;
+	case FIELD_BOOL:
+		snprintf(text, TEXT_MAX, "%s", number(attr) ? "yes" : "no");
+		return true;
+	case FIELD_REASON:
+		snprintf(text, TEXT_MAX, "0x%08" PRIx64, number(attr));
 		return true;
 	case FIELD_ADDRESS:
 		address_text(text, attr);
@@ -83,11 +98,20 @@ static bool field_text(char text[TEXT_MAX], const struct field *field, const str
 			snprintf(text, TEXT_MAX, "-");
 		return true;
 	case FIELD_NUMBER:
+	case FIELD_BYTE_COUNT:
 	case FIELD_NEST:
 		break;
 	}
 	snprintf(text, TEXT_MAX, "%" PRIu64, number(attr));
 	return false;
+}
+
+/* A row of a table by its attribute, or NULL */
+static const struct field *field_of(const struct field *fields, int attr)
+{
+	while (fields->name && fields->attr != attr)
+		fields++;
+	return fields->name ? fields : NULL;
 }
 
 /* Parses a nest by the highest attribute that the fields name. */
@@ -97,32 +121,43 @@ static bool parse(struct nlattr **tb, const struct nlattr *nest)
 	return nest && nla_parse_nested(tb, FIELD_MAX, (struct nlattr *)nest, NULL) >= 0;
 }
 
-/**
- * fields_head() - print the titles of the columns
- * @fields: up to one without a name
- */
-void fields_head(const struct field *fields)
+static bool is_bytes(const struct field *field)
 {
-	bool is_first = true;
+	if (field->kind == FIELD_NEST && field->inner)
+		field = field_of(field->inner, field->column);
+	return field && field->kind == FIELD_BYTE_COUNT;
+}
 
-	for (; fields->name; fields++) {
-		if (fields->title)
-			printf("%s%-*s", is_first ? "" : " ", fields->width, fields->title);
-		is_first &= !fields->title;
-	}
-	putchar('\n');
+static bool is_number(const struct field *field)
+{
+	return field->kind == FIELD_NUMBER || field->kind == FIELD_BYTE_COUNT ||
+	       field->kind == FIELD_NEST;
 }
 
 /**
- * fields_row_of() - print the columns of one message
+ * fields_head() - begin a table with the titles of the columns
+ * @table: zeroed
+ * @fields: up to one without a name
+ */
+void fields_head(struct table *table, const struct field *fields)
+{
+	for (; fields->name; fields++)
+		if (fields->title)
+			table_title(table, fields->title, is_number(fields));
+}
+
+/**
+ * fields_row_of() - add the columns of one message to a table
+ * @table: after fields_head()
  * @fields: up to one without a name
  * @tb: the attributes; a missing one is a dash
+ * @is_human: with bytes in units
  */
-void fields_row_of(const struct field *fields, struct nlattr **tb)
+void fields_row_of(struct table *table, const struct field *fields, struct nlattr **tb,
+		   bool is_human)
 {
 	struct nlattr *inner[FIELD_MAX + 1];
 	char text[TEXT_MAX];
-	bool is_first = true;
 
 	for (; fields->name; fields++) {
 		struct nlattr *attr = tb[fields->attr];
@@ -132,77 +167,29 @@ void fields_row_of(const struct field *fields, struct nlattr **tb)
 		/* a column of a nest has one of its numbers */
 		if (attr && fields->kind == FIELD_NEST)
 			attr = parse(inner, attr) ? inner[fields->column] : NULL;
-		if (attr)
+		*text = '\0';
+		if (attr && is_human && is_bytes(fields))
+			bytes_human(number(attr), text);
+		else if (attr)
 			field_text(text, fields, attr);
-		else
-			snprintf(text, sizeof(text), "-");
-		printf("%s%-*s", is_first ? "" : " ", fields->width, text);
-		is_first = false;
-	}
-	putchar('\n');
-}
-
-/**
- * fields_row() - print the columns of a nest
- * @fields: up to one without a name
- * @nest: the attributes
- */
-void fields_row(const struct field *fields, const struct nlattr *nest)
-{
-	struct nlattr *tb[FIELD_MAX + 1];
-
-	if (parse(tb, nest))
-		fields_row_of(fields, tb);
-}
-
-/**
- * fields_words() - print a title and a value for each attribute of a nest that exists
- * @fields: up to one without a name; those without a title are left out
- * @nest: the attributes, may be NULL
- */
-void fields_words(const struct field *fields, const struct nlattr *nest)
-{
-	struct nlattr *tb[FIELD_MAX + 1];
-	char text[TEXT_MAX];
-
-	if (!parse(tb, nest))
-		return;
-	for (; fields->name; fields++) {
-		if (!fields->title || !tb[fields->attr])
-			continue;
-		field_text(text, fields, tb[fields->attr]);
-		printf(" %s%s%s", fields->title, *fields->title ? " " : "", text);
+		table_cell(table, text);
 	}
 }
 
 /**
- * fields_list() - print a line for each number of a nest and of the nests in it
- * @fields: up to one without a name
- * @nest: the attributes
- * @prefix: put before the names
- * @all: zeros, too
+ * bytes_human() - write a number of bytes with a unit
+ * @bytes: the number
+ * @text: filled
  */
-void fields_list(const struct field *fields, const struct nlattr *nest, const char *prefix,
-		 bool all)
+void bytes_human(uint64_t bytes, char text[16])
 {
-	struct nlattr *tb[FIELD_MAX + 1];
-	char name[TEXT_MAX];
+	static const char units[] = "BKMGTPE";
+	double value = bytes;
+	size_t unit = 0;
 
-	if (!parse(tb, nest))
-		return;
-	for (; fields->name; fields++) {
-		const struct nlattr *attr = tb[fields->attr];
-
-		if (!attr)
-			continue;
-		snprintf(name, sizeof(name), "%s%s", prefix, fields->name);
-		if (fields->kind == FIELD_NEST) {
-			strncat(name, "_", sizeof(name) - strlen(name) - 1);
-			fields_list(fields->inner, attr, name, all);
-		} else if (number(attr) || all) {
-			printf("%-24s %" PRIu64 "\n", name, number(attr));
-		}
-	}
+	for (; value >= 1024; value /= 1024)
+		unit++;
+	snprintf(text, 16, unit && value < 10 ? "%.1f%c" : "%.0f%c", value, units[unit]);
 }
 
 /**
@@ -232,9 +219,13 @@ void fields_json_of(struct json *json, const struct field *fields, struct nlattr
 	for (; fields->name; fields++) {
 		const struct nlattr *attr = tb[fields->attr];
 
-		if (!attr || (fields->kind == FIELD_NEST && !fields->inner))
+		if (!attr || (fields->kind == FIELD_NEST && fields->title))
 			continue;
-		if (fields->kind == FIELD_NEST) {
+		if (fields->kind == FIELD_BOOL) {
+			json_bool(json, fields->name, number(attr));
+		} else if (fields->kind == FIELD_REASON) {
+			json_reason(json, fields->name, number(attr));
+		} else if (fields->kind == FIELD_NEST) {
 			json_open(json, fields->name, '{');
 			fields_json(json, fields->inner, attr);
 			json_close(json, '}');

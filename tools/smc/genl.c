@@ -23,6 +23,7 @@ struct genl {
 	void *arg;
 	bool is_done;		/* the visitor has enough */
 	int err;		/* of the kernel, -errno */
+	uint64_t cookie;	/* of the acknowledgment, or 0 */
 	char text[256];		/* the kernel's own words for it, or empty */
 };
 
@@ -61,6 +62,25 @@ static int on_error(struct sockaddr_nl *from, struct nlmsgerr *error, void *arg)
 	return NL_STOP;
 }
 
+/* libnl has a handler of its own for the acknowledgment of a request. */
+static int on_any(struct nl_msg *msg, void *arg)
+{
+	struct nlmsghdr *head = nlmsg_hdr(msg);
+	const struct nlmsgerr *error = nlmsg_data(head);
+	struct genl *genl = arg;
+	struct nlattr *cookie;
+	int at = NLMSG_ALIGN(sizeof(*error));
+
+	if (head->nlmsg_type != NLMSG_ERROR || !(head->nlmsg_flags & NLM_F_ACK_TLVS) ||
+	    nlmsg_datalen(head) < at || error->error)
+		return NL_OK;
+	cookie = nla_find((struct nlattr *)((char *)error + at), nlmsg_datalen(head) - at,
+			  NLMSGERR_ATTR_COOKIE);
+	if (cookie && nla_len(cookie) == sizeof(genl->cookie))
+		genl->cookie = nla_get_u64(cookie);
+	return NL_OK;
+}
+
 static int open_genl(struct genl *genl, const char *family)
 {
 	int on = 1, err;
@@ -77,6 +97,7 @@ static int open_genl(struct genl *genl, const char *family)
 	nl_socket_set_msg_buf_size(genl->sock, 65536);
 	setsockopt(nl_socket_get_fd(genl->sock), SOL_NETLINK, NETLINK_EXT_ACK, &on, sizeof(on));
 	nl_socket_modify_cb(genl->sock, NL_CB_VALID, NL_CB_CUSTOM, on_message, genl);
+	nl_socket_modify_cb(genl->sock, NL_CB_MSG_IN, NL_CB_CUSTOM, on_any, genl);
 	nl_socket_modify_err_cb(genl->sock, NL_CB_CUSTOM, on_error, genl);
 	return 0;
 }
@@ -122,10 +143,23 @@ static int complain(const struct genl *genl, int err)
 		fprintf(stderr, "smc: the loaded module does not know that request\n");
 	else if (genl->err)
 		fprintf(stderr, "smc: %s\n", strerror(-genl->err));
+	else if (err == -NLE_OBJ_NOTFOUND)
+		fprintf(stderr, "smc: the module smc is not loaded\n");
 	else
-		fprintf(stderr, "smc: %s%s\n", nl_geterror(err),
-			err == -NLE_OBJ_NOTFOUND ? " (is the module smc loaded?)" : "");
+		fprintf(stderr, "smc: %s\n", nl_geterror(err));
 	return genl->err ? genl->err : -EIO;
+}
+
+static uint64_t last_cookie;
+
+/**
+ * genl_cookie() - what names the object that the last request of genl_ask() has made
+ *
+ * Return: the cookie of its acknowledgment, 0 if it had none.
+ */
+uint64_t genl_cookie(void)
+{
+	return last_cookie;
 }
 
 /**
@@ -153,6 +187,7 @@ int genl_ask(const char *family, int cmd, const struct genl_attr *attrs, genl_vi
 	if (!err)
 		err = visit ? nl_recvmsgs_default(genl.sock) : nl_wait_for_ack(genl.sock);
 	nl_socket_free(genl.sock);
+	last_cookie = genl.cookie;
 	if (err >= 0 && !genl.err)
 		return 0;
 	text = genl.err && explain ? explain(cmd, genl.err) : NULL;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * smc groups, links and devices: dumps of the module, by tables of fields; and the order to end a
- * group or link.
+ * smc groups and links: dumps of the module, by tables of fields; and the order to end a group or
+ * link.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -32,14 +32,9 @@ static const char * const conditions[] = {
 	[SMC_LINK_IS_ACTIVE] = "active",
 };
 
-static const char * const port_states[] = { "down", "active" };
-
-#define COUNTS(attribute, title_, column_) \
-	{ attribute, "counts", title_, 12, .kind = FIELD_NEST, .column = column_ }
-
-static const struct field counts[] = {
-	{ SMC_NLA_COUNT_TX_BYTES, "tx_bytes" },
-	{ SMC_NLA_COUNT_RX_BYTES, "rx_bytes" },
+const struct field count_fields[] = {
+	{ SMC_NLA_COUNT_TX_BYTES, "tx_bytes", .kind = FIELD_BYTE_COUNT },
+	{ SMC_NLA_COUNT_RX_BYTES, "rx_bytes", .kind = FIELD_BYTE_COUNT },
 	{ SMC_NLA_COUNT_TX_MSGS, "tx_messages" },
 	{ SMC_NLA_COUNT_RX_MSGS, "rx_messages" },
 	{ SMC_NLA_COUNT_RETRIES, "retries" },
@@ -62,33 +57,33 @@ static const struct field version2[] = {
 };
 
 const struct field group_fields[] = {
-	{ SMC_NLA_LGR_R_ID, "id", "GROUP", 8, .kind = FIELD_HEX },
-	{ SMC_NLA_LGR_R_ROLE, "role", "ROLE", 6, .kind = FIELD_NAME, .names = roles,
+	{ SMC_NLA_LGR_R_ID, "id", "GROUP", .kind = FIELD_HEX },
+	{ SMC_NLA_LGR_R_ROLE, "role", "ROLE", .kind = FIELD_NAME, .names = roles,
 	  .nr_names = ARRAY_SIZE(roles) },
-	{ SMC_NLA_LGR_R_PEER_ADDR, "peer_address", "PEER", 20, .kind = FIELD_ADDRESS },
+	{ SMC_NLA_LGR_R_PEER_ADDR, "peer_address", "PEER", .kind = FIELD_ADDRESS },
 	{ SMC_NLA_LGR_R_PEER_ID, "peer_id", .kind = FIELD_BYTES },
-	{ SMC_NLA_LGR_R_VERSION, "version", "VER", 3 },
+	{ SMC_NLA_LGR_R_VERSION, "version", "VER" },
 	{ SMC_NLA_LGR_R_RELEASE, "release" },
 	{ SMC_NLA_LGR_R_DIALECT, "dialect", .kind = FIELD_NAME, .names = dialects,
 	  .nr_names = ARRAY_SIZE(dialects) },
-	{ SMC_NLA_LGR_R_TYPE, "type", "TYPE", 16, .kind = FIELD_NAME, .names = kinds,
+	{ SMC_NLA_LGR_R_TYPE, "type", "TYPE", .kind = FIELD_NAME, .names = kinds,
 	  .nr_names = ARRAY_SIZE(kinds) },
-	{ SMC_NLA_LGR_R_LINKS, "links", "LINKS", 5 },
+	{ SMC_NLA_LGR_R_LINKS, "links", "LINKS" },
 	{ SMC_NLA_LGR_R_LINKS_MAX, "links_max" },
-	{ SMC_NLA_LGR_R_CONNS_NUM, "connections", "CONNS", 5 },
+	{ SMC_NLA_LGR_R_CONNS_NUM, "connections", "CONNS" },
 	{ SMC_NLA_LGR_R_CONNS_MAX, "connections_max" },
-	{ SMC_NLA_LGR_R_VLAN, "vlan", "VLAN", 4 },
-	{ SMC_NLA_LGR_R_PNETID, "pnetid", "PNETID", 8, .kind = FIELD_TEXT },
-	{ SMC_NLA_LGR_R_IMMEDIATE, "immediate_data" },
+	{ SMC_NLA_LGR_R_VLAN, "vlan", "VLAN" },
+	{ SMC_NLA_LGR_R_PNETID, "pnetid", "PNETID", .kind = FIELD_TEXT },
+	{ SMC_NLA_LGR_R_IMMEDIATE, "immediate_data", .kind = FIELD_BOOL },
 	{ SMC_NLA_LGR_R_NET_COOKIE, "net_cookie" },
-	{ SMC_NLA_LGR_R_SNDBUF_ALLOC, "sndbuf_bytes" },
-	{ SMC_NLA_LGR_R_SNDBUF_USED, "sndbuf_used_bytes" },
-	{ SMC_NLA_LGR_R_RMB_ALLOC, "rmb_bytes" },
-	{ SMC_NLA_LGR_R_RMB_USED, "rmb_used_bytes" },
+	{ SMC_NLA_LGR_R_SNDBUF_ALLOC, "sndbuf_bytes", .kind = FIELD_BYTE_COUNT },
+	{ SMC_NLA_LGR_R_SNDBUF_USED, "sndbuf_used_bytes", .kind = FIELD_BYTE_COUNT },
+	{ SMC_NLA_LGR_R_RMB_ALLOC, "rmb_bytes", .kind = FIELD_BYTE_COUNT },
+	{ SMC_NLA_LGR_R_RMB_USED, "rmb_used_bytes", .kind = FIELD_BYTE_COUNT },
 	{ SMC_NLA_LGR_R_V2_COMMON, "version2", .kind = FIELD_NEST, .inner = version2 },
 	COUNTS(SMC_NLA_LGR_R_COUNTS, "TX-BYTES", SMC_NLA_COUNT_TX_BYTES),
 	COUNTS(SMC_NLA_LGR_R_COUNTS, "RX-BYTES", SMC_NLA_COUNT_RX_BYTES),
-	{ SMC_NLA_LGR_R_COUNTS, "counts", .kind = FIELD_NEST, .inner = counts },
+	{ SMC_NLA_LGR_R_COUNTS, "counts", .kind = FIELD_NEST, .inner = count_fields },
 	{ }
 };
 
@@ -106,129 +101,45 @@ enum {
 };
 
 static const struct field peer_fields[] = {
-	{ PEER_ADDR, "address", "PEER", 20, .kind = FIELD_ADDRESS },
-	{ PEER_ID, "id", "ID", 16, .kind = FIELD_BYTES },
+	{ PEER_ADDR, "address", "PEER", .kind = FIELD_ADDRESS },
+	{ PEER_ID, "id", "ID", .kind = FIELD_BYTES },
 	{ PEER_HOST, "host", .kind = FIELD_TEXT },
 	{ PEER_GID, "gid", .kind = FIELD_TEXT },
-	{ PEER_GROUPS, "groups", "GROUPS", 6 },
-	{ PEER_LINKS, "links", "LINKS", 5 },
-	{ PEER_CONNS, "connections", "CONNS", 5 },
+	{ PEER_GROUPS, "groups", "GROUPS" },
+	{ PEER_LINKS, "links", "LINKS" },
+	{ PEER_CONNS, "connections", "CONNS" },
 	COUNTS(PEER_COUNTS, "TX-BYTES", SMC_NLA_COUNT_TX_BYTES),
 	COUNTS(PEER_COUNTS, "RX-BYTES", SMC_NLA_COUNT_RX_BYTES),
 	COUNTS(PEER_COUNTS, "RETRIES", SMC_NLA_COUNT_RETRIES),
 	COUNTS(PEER_COUNTS, "TX-CLOSED", SMC_NLA_COUNT_TX_CLOSED),
 	COUNTS(PEER_COUNTS, "TX-ERRORS", SMC_NLA_COUNT_TX_ERRORS),
-	{ PEER_COUNTS, "counts", .kind = FIELD_NEST, .inner = counts },
+	{ PEER_COUNTS, "counts", .kind = FIELD_NEST, .inner = count_fields },
 	{ }
 };
 
 const struct field link_fields[] = {
-	{ SMC_NLA_LINK_LGR_ID, "group", "GROUP", 8, .kind = FIELD_HEX },
-	{ SMC_NLA_LINK_ID, "id", "LINK", 4 },
-	{ SMC_NLA_LINK_STATE, "state", "STATE", 10, .kind = FIELD_NAME, .names = conditions,
+	{ SMC_NLA_LINK_LGR_ID, "group", "GROUP", .kind = FIELD_HEX },
+	{ SMC_NLA_LINK_ID, "id", "LINK" },
+	{ SMC_NLA_LINK_STATE, "state", "STATE", .kind = FIELD_NAME, .names = conditions,
 	  .nr_names = ARRAY_SIZE(conditions) },
-	{ SMC_NLA_LINK_IB_DEV, "device", "DEVICE", 10, .kind = FIELD_TEXT },
-	{ SMC_NLA_LINK_IB_PORT, "port", "PORT", 4 },
-	{ SMC_NLA_LINK_NET_DEV, "interface", "INTERFACE", 10, .kind = FIELD_INTERFACE },
-	{ SMC_NLA_LINK_CONN_CNT, "connections", "CONNS", 5 },
+	{ SMC_NLA_LINK_IB_DEV, "device", "DEVICE", .kind = FIELD_TEXT },
+	{ SMC_NLA_LINK_IB_PORT, "port", "PORT" },
+	{ SMC_NLA_LINK_NET_DEV, "interface", "INTERFACE", .kind = FIELD_INTERFACE },
+	{ SMC_NLA_LINK_CONN_CNT, "connections", "CONNS" },
 	{ SMC_NLA_LINK_GID, "gid", .kind = FIELD_TEXT },
 	{ SMC_NLA_LINK_PEER_GID, "peer_gid", .kind = FIELD_TEXT },
 	{ SMC_NLA_LINK_UID, "user_id", .kind = FIELD_WIRE },
 	{ SMC_NLA_LINK_PEER_UID, "peer_user_id", .kind = FIELD_WIRE },
 	{ SMC_NLA_LINK_QPN, "qpn" },
 	{ SMC_NLA_LINK_PEER_QPN, "peer_qpn" },
-	{ SMC_NLA_LINK_MTU, "mtu", "MTU", 5 },
+	{ SMC_NLA_LINK_MTU, "mtu", "MTU" },
 	COUNTS(SMC_NLA_LINK_COUNTS, "TX-BYTES", SMC_NLA_COUNT_TX_BYTES),
 	COUNTS(SMC_NLA_LINK_COUNTS, "RX-BYTES", SMC_NLA_COUNT_RX_BYTES),
 	COUNTS(SMC_NLA_LINK_COUNTS, "TX-MESSAGES", SMC_NLA_COUNT_TX_MSGS),
 	COUNTS(SMC_NLA_LINK_COUNTS, "RX-MESSAGES", SMC_NLA_COUNT_RX_MSGS),
-	{ SMC_NLA_LINK_COUNTS, "counts", .kind = FIELD_NEST, .inner = counts },
+	{ SMC_NLA_LINK_COUNTS, "counts", .kind = FIELD_NEST, .inner = count_fields },
 	{ }
 };
-
-static const struct field port_fields[] = {
-	{ SMC_NLA_DEV_PORT_STATE, "state", .kind = FIELD_NAME, .names = port_states,
-	  .nr_names = ARRAY_SIZE(port_states) },
-	{ SMC_NLA_DEV_PORT_NETDEV, "interface", .kind = FIELD_INTERFACE },
-	{ SMC_NLA_DEV_PORT_PNETID, "pnetid", .kind = FIELD_TEXT },
-	{ SMC_NLA_DEV_PORT_PNET_USR, "is_pnetid_set_by_user" },
-	{ SMC_NLA_DEV_PORT_LNK_CNT, "links" },
-	{ }
-};
-
-#define PORT(attribute, title_, width_, column_) \
-	{ attribute, "port", title_, width_, .kind = FIELD_NEST, .column = column_ }
-
-static const struct field device_fields[] = {
-	{ SMC_NLA_DEV_IB_NAME, "name", "DEVICE", 10, .kind = FIELD_TEXT },
-	{ SMC_NLA_DEV_PCI_ID, "pci", "PCI", 12, .kind = FIELD_TEXT },
-	{ SMC_NLA_DEV_IS_CRIT, "is_critical", "CRITICAL", 8 },
-	PORT(SMC_NLA_DEV_PORT, "LINKS-1", 7, SMC_NLA_DEV_PORT_LNK_CNT),
-	PORT(SMC_NLA_DEV_PORT2, "LINKS-2", 7, SMC_NLA_DEV_PORT_LNK_CNT),
-	{ SMC_NLA_DEV_PORT, "port1", .kind = FIELD_NEST, .inner = port_fields },
-	{ SMC_NLA_DEV_PORT2, "port2", .kind = FIELD_NEST, .inner = port_fields },
-	COUNTS(SMC_NLA_DEV_COUNTS, "TX-BYTES", SMC_NLA_COUNT_TX_BYTES),
-	COUNTS(SMC_NLA_DEV_COUNTS, "RX-BYTES", SMC_NLA_COUNT_RX_BYTES),
-	{ SMC_NLA_DEV_COUNTS, "counts", .kind = FIELD_NEST, .inner = counts },
-	{ SMC_NLA_DEV_UNFIT, "unfit", "UNFIT", 5, .kind = FIELD_TEXT },
-	{ }
-};
-
-struct dump {
-	const char *name;		/* of the list in JSON */
-	int cmd;
-	int nest;			/* messages without it are not meant */
-	const struct field *fields;
-	struct json *json;		/* NULL: a table */
-	int more;			/* command for more of such messages, or 0 */
-};
-
-static int print_message(int cmd, struct nlattr **tb, void *arg)
-{
-	const struct dump *dump = arg;
-
-	(void)cmd;
-	if (!tb[dump->nest])
-		return 0;
-	if (!dump->json) {
-		fields_row(dump->fields, tb[dump->nest]);
-		return ferror(stdout);
-	}
-	json_open(dump->json, NULL, '{');
-	fields_json(dump->json, dump->fields, tb[dump->nest]);
-	json_close(dump->json, '}');
-	return ferror(stdout);
-}
-
-/* Other modules do not know the command for more. */
-static const char *say_nothing(int cmd, int err)
-{
-	(void)cmd;
-	(void)err;
-	return "";
-}
-
-static int print_dump(struct dump dump, bool as_json)
-{
-	struct json json = { .file = stdout };
-	int err;
-
-	if (as_json) {
-		dump.json = &json;
-		json_begin(&json);
-		json_open(&json, dump.name, '[');
-	} else {
-		fields_head(dump.fields);
-	}
-	err = genl_ask(SMC_GENL_FAMILY_NAME, dump.cmd, NULL, print_message, &dump, NULL);
-	if (!err && dump.more)
-		genl_ask(SMC_GENL_FAMILY_NAME, dump.more, NULL, print_message, &dump, say_nothing);
-	if (as_json) {
-		json_close(&json, ']');
-		json_close(&json, '}');
-	}
-	return err ? EXIT_FAILURE : 0;
-}
 
 static const char *end_error(int cmd, int err)
 {
@@ -268,7 +179,7 @@ static int show_or_end(const struct args *args, int nr, const char *names, struc
 		return wrong("\"%s\" is neither show nor del", what);
 	if (args->nr_words > 1)
 		return wrong("show takes no argument \"%s\"", args->words[1]);
-	return print_dump(dump, args->option['j']);
+	return dump_print(&dump, args);
 }
 
 /**
@@ -281,7 +192,7 @@ int cmd_groups(const struct args *args)
 {
 	return show_or_end(args, 1, "a group",
 			   (struct dump){ "groups", SMC_NETLINK_GET_LGR_SMCR, SMC_GEN_LGR_SMCR,
-					  group_fields, NULL, 0 });
+					  group_fields });
 }
 
 /**
@@ -294,7 +205,7 @@ int cmd_links(const struct args *args)
 {
 	return show_or_end(args, 2, "a group and a link",
 			   (struct dump){ "links", SMC_NETLINK_GET_LINK_SMCR, SMC_GEN_LINK_SMCR,
-					  link_fields, NULL, 0 });
+					  link_fields });
 }
 
 /* A peer is a peer ID at a TCP address. */
@@ -383,7 +294,7 @@ static int compare_peers(const void *a, const void *b)
 }
 
 /* Attributes are what tables of fields print. Return: false without memory */
-static bool print_peer(const struct peer *peer, struct json *json)
+static bool print_peer(const struct peer *peer, struct output *out)
 {
 	struct nl_msg *msg = nlmsg_alloc();
 	struct nlattr *tb[PEER_MAX + 1], *nest;
@@ -404,13 +315,7 @@ static bool print_peer(const struct peer *peer, struct json *json)
 	if (is_put) {
 		nla_nest_end(msg, nest);
 		nlmsg_parse(nlmsg_hdr(msg), 0, tb, PEER_MAX, NULL);
-		if (json) {
-			json_open(json, NULL, '{');
-			fields_json_of(json, peer_fields, tb);
-			json_close(json, '}');
-		} else {
-			fields_row_of(peer_fields, tb);
-		}
+		output_add(out, peer_fields, tb);
 	}
 	nlmsg_free(msg);
 	return is_put;
@@ -418,49 +323,24 @@ static bool print_peer(const struct peer *peer, struct json *json)
 
 /**
  * peer_stats() - list the peers with sums over their groups, in both roles
- * @as_json: for programs
+ * @args: option j for JSON, h for bytes in units
  *
  * Return: exit status.
  */
-int peer_stats(bool as_json)
+int peer_stats(const struct args *args)
 {
 	static struct peers peers;
-	struct json json = { .file = stdout };
+	struct output out;
 	int err;
 	size_t i;
 
 	err = genl_ask(SMC_GENL_FAMILY_NAME, SMC_NETLINK_GET_LINK_SMCR, NULL, add_to_peer, &peers,
 		       NULL);
 	qsort(peers.peer, peers.nr, sizeof(peers.peer[0]), compare_peers);
-	if (as_json) {
-		json_begin(&json);
-		json_open(&json, "peers", '[');
-	} else {
-		fields_head(peer_fields);
-	}
+	output_begin(&out, args, "peers", peer_fields);
 	for (i = 0; !err && i < peers.nr; i++)
-		err = !print_peer(&peers.peer[i], as_json ? &json : NULL);
-	if (as_json) {
-		json_close(&json, ']');
-		json_close(&json, '}');
-	}
-	return err ? EXIT_FAILURE : 0;
-}
-
-/**
- * cmd_devices() - list the RDMA devices, and why one does not serve
- * @args: option j for JSON
- *
- * Return: exit status.
- */
-int cmd_devices(const struct args *args)
-{
-	const struct dump devices = {
-		"devices", SMC_NETLINK_GET_DEV_SMCR, SMC_GEN_DEV_SMCR, device_fields, NULL,
-		SMC_NETLINK_DUMP_UNFIT
-	};
-
-	return print_dump(devices, args->option['j']);
+		err = !print_peer(&peers.peer[i], &out);
+	return output_end(&out, err);
 }
 
 static int add_link(int cmd, struct nlattr **tb, void *arg)

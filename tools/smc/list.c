@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <arpa/inet.h>
 #include <netlink/errno.h>
@@ -12,8 +13,23 @@
 #include "smc.h"
 
 struct printer {
-	struct json *json;	/* NULL: text */
+	struct output out;
 	bool verbose;
+};
+
+/* The columns, and how wide they are where lines come one by one */
+#define COLUMNS 6
+
+static const struct {
+	const char *title;
+	int width;
+} columns[COLUMNS] = {
+	{ "STATE", 16 }, { "MODE", 6 }, { "LOCAL", 28 }, { "PEER", 28 }, { "PROCESS", 22 },
+	{ "DETAILS", 0 },
+};
+
+struct line {
+	char cell[COLUMNS][512];
 };
 
 static_assert(INET6_ADDRSTRLEN + sizeof("[]:65535") <= ADDR_TEXT, "room for an address");
@@ -66,7 +82,41 @@ static const char *mode_of(const struct diag_sock *sock)
 
 static const char *role_of(const struct diag_sock *sock)
 {
-	return sock->link.role ? "server" : "client";
+	return (sock->has_pair ? sock->pair.role : sock->link.role) ? "server" : "client";
+}
+
+static bool is_peer_gone(const struct diag_sock *sock)
+{
+	return !sock->pair.peer_token;
+}
+
+static bool is_peer_elsewhere(const struct diag_sock *sock)
+{
+	return sock->dmb.peer_gid && sock->dmb.peer_gid != sock->dmb.my_gid;
+}
+
+/**
+ * list_other_end() - name the processes at the other end of a connection in memory
+ * @sock: the connection
+ * @text: filled
+ * @size: of @text
+ */
+void list_other_end(const struct diag_sock *sock, char *text, size_t size)
+{
+	const struct process *process;
+	size_t nr, i, len = 0;
+
+	process = process_find(sock->pair.peer_inode, &nr);
+	text[0] = '\0';
+	for (i = 0; i < nr && len < size; i++)
+		len += snprintf(text + len, size - len, "%s%s[%d]", i ? ", " : "",
+				process[i].command, process[i].pid);
+	if (!nr)
+		len = snprintf(text, size, "%s", is_peer_gone(sock) ? "nobody any more" :
+			       sock->pair.peer_inode ? "a process that is not shown" :
+			       "no process");
+	if (is_peer_elsewhere(sock) && len < size)
+		snprintf(text + len, size - len, ", in another network namespace");
 }
 
 static void cursor_text(const char *name, const struct smc_diag_cursor *at)
@@ -74,36 +124,62 @@ static void cursor_text(const char *name, const struct smc_diag_cursor *at)
 	printf(" %s %u+%u", name, at->wrap, at->count);
 }
 
-static void print_text(const struct diag_sock *sock, bool verbose)
+/* The first process that has the socket open, and how many more */
+static void put_process(char *text, size_t size, uint64_t inode)
+{
+	const struct process *process;
+	size_t nr, len;
+
+	process = process_find(inode, &nr);
+	if (!nr)
+		return;
+	len = snprintf(text, size, "%s[%d]", process->command, process->pid);
+	if (nr > 1 && len < size)
+		snprintf(text + len, size - len, " +%zu", nr - 1);
+}
+
+static void get_line(struct line *line, const struct diag_sock *sock)
+{
+	char *details = line->cell[5], other[256];
+	size_t size = sizeof(line->cell[5]);
+
+	memset(line, 0, sizeof(*line));
+	snprintf(line->cell[0], size, "%s", diag_state_name(sock->msg.state));
+	snprintf(line->cell[1], size, "%s", mode_of(sock));
+	list_endpoints(sock, line->cell[2], line->cell[3]);
+	put_process(line->cell[4], size, sock->msg.inode);
+	if (sock->fallback.reason) {
+		reason_words(details, sock->fallback.reason, sock->memory_age,
+			     sock->fallback.peer_diagnosis);
+	} else if (sock->has_link) {
+		snprintf(details, size, "link %u on %s port %u", sock->link.link_id,
+			 sock->link.ibname, sock->link.ibport);
+	} else if (sock->has_pair) {
+		list_other_end(sock, other, sizeof(other));
+		snprintf(details, size, "with %s", other);
+	}
+}
+
+static void print_verbose(const struct diag_sock *sock)
 {
 	const struct smc_diag_conninfo *conn = &sock->conn;
-	char local[ADDR_TEXT], peer[ADDR_TEXT];
+	struct line line;
+	int i;
 
-	list_endpoints(sock, local, peer);
-	printf("%-16s %-6s %-28s %-28s", diag_state_name(sock->msg.state),
-	       mode_of(sock), local, peer);
-	if (sock->fallback.reason)
-		printf(" 0x%08x ", sock->fallback.reason);
-	if (sock->memory_age)
-		printf("remembered for %u.%u s: ", sock->memory_age / 1000,
-		       sock->memory_age / 100 % 10);
-	if (sock->fallback.reason)
-		fputs(reason_text(sock->fallback.reason), stdout);
-	if (sock->fallback.peer_diagnosis)
-		printf(": 0x%08x %s", sock->fallback.peer_diagnosis,
-		       reason_text(sock->fallback.peer_diagnosis));
-	if (sock->has_link)
-		printf(" link %u on %s port %u", sock->link.link_id,
-		       sock->link.ibname, sock->link.ibport);
-	putchar('\n');
-	if (!verbose)
-		return;
-
+	get_line(&line, sock);
+	for (i = 0; i < COLUMNS; i++)
+		printf("%-*s%c", columns[i].width, *line.cell[i] ? line.cell[i] : "-",
+		       i + 1 < COLUMNS ? ' ' : '\n');
 	printf("\tuid %u inode %llu shutdown %u\n", sock->msg.uid,
 	       (unsigned long long)sock->msg.inode, sock->shutdown);
 	if (sock->has_link)
 		printf("\t%s, gid %s, peer gid %s\n", role_of(sock),
 		       sock->link.gid, sock->link.peer_gid);
+	if (sock->has_pair)
+		printf("\t%s, network namespace %llu; other end: %llu, inode %llu, token %08x\n",
+		       role_of(sock), (unsigned long long)sock->dmb.my_gid,
+		       (unsigned long long)sock->dmb.peer_gid,
+		       (unsigned long long)sock->pair.peer_inode, sock->pair.peer_token);
 	if (sock->has_group)
 		printf("\tlink user ID %08x, of the peer %08x, links in the group: %u%s\n",
 		       sock->group.user_id, sock->group.peer_user_id,
@@ -122,7 +198,7 @@ static void print_text(const struct diag_sock *sock, bool verbose)
 	cursor_text("written", &conn->tx_prep);
 	cursor_text("posted", &conn->tx_sent);
 	cursor_text("completed", &conn->tx_fin);
-	cursor_text("told", &conn->tx_prod);
+	cursor_text("announced", &conn->tx_prod);
 	cursor_text("read by peer", &conn->tx_cons);
 	printf(", flags %02x %02x\n\treceived:", conn->tx_flags.prod,
 	       conn->tx_flags.conn_state);
@@ -179,6 +255,34 @@ static void link_json(struct json *json, const struct diag_sock *sock)
 	json_close(json, '}');
 }
 
+static void processes_json(struct json *json, const char *name, uint64_t inode)
+{
+	const struct process *process;
+	size_t nr, i;
+
+	process = process_find(inode, &nr);
+	json_open(json, name, '[');
+	for (i = 0; i < nr; i++) {
+		json_open(json, NULL, '{');
+		json_number(json, "pid", process[i].pid);
+		json_string(json, "command", process[i].command);
+		json_close(json, '}');
+	}
+	json_close(json, ']');
+}
+
+static void pair_json(struct json *json, const struct diag_sock *sock)
+{
+	json_open(json, "memory", '{');
+	json_string(json, "role", role_of(sock));
+	json_number(json, "netns", sock->dmb.my_gid);
+	json_number(json, "peer_netns", sock->dmb.peer_gid);
+	json_number(json, "peer_inode", sock->pair.peer_inode);
+	json_number(json, "peer_token", sock->pair.peer_token);
+	processes_json(json, "peer_processes", sock->pair.peer_inode);
+	json_close(json, '}');
+}
+
 static void queue_json(struct json *json, const struct diag_sock *sock)
 {
 	json_open(json, "listener", '{');
@@ -202,15 +306,17 @@ static void print_json(struct json *json, const char *name, const struct diag_so
 	json_number(json, "uid", sock->msg.uid);
 	json_number(json, "inode", sock->msg.inode);
 	json_number(json, "shutdown", sock->shutdown);
-	json_number(json, "reason", sock->fallback.reason);
-	json_string(json, "reason_text", reason_text(sock->fallback.reason));
-	json_number(json, "memory_age_ms", sock->memory_age);
-	json_number(json, "peer_diagnosis", sock->fallback.peer_diagnosis);
-	json_string(json, "peer_diagnosis_text", reason_text(sock->fallback.peer_diagnosis));
+	processes_json(json, "processes", sock->msg.inode);
+	json_reason(json, "reason", sock->fallback.reason);
+	if (sock->memory_age)
+		json_number(json, "memory_age_ms", sock->memory_age);
+	json_reason(json, "peer_diagnosis", sock->fallback.peer_diagnosis);
 	if (sock->has_conn)
 		conn_json(json, &sock->conn);
 	if (sock->has_link)
 		link_json(json, sock);
+	if (sock->has_pair)
+		pair_json(json, sock);
 	if (sock->has_queue)
 		queue_json(json, sock);
 	json_close(json, '}');
@@ -219,11 +325,18 @@ static void print_json(struct json *json, const char *name, const struct diag_so
 static int print_one(const struct diag_sock *sock, void *arg)
 {
 	struct printer *printer = arg;
+	struct line line;
+	int i;
 
-	if (printer->json)
-		print_json(printer->json, NULL, sock);
-	else
-		print_text(sock, printer->verbose);
+	if (printer->out.is_json) {
+		print_json(&printer->out.json, NULL, sock);
+	} else if (printer->verbose) {
+		print_verbose(sock);
+	} else {
+		get_line(&line, sock);
+		for (i = 0; i < COLUMNS; i++)
+			table_cell(&printer->out.table, line.cell[i]);
+	}
 	return ferror(stdout);
 }
 
@@ -237,7 +350,7 @@ void list_print(const struct diag_sock *sock, struct json *json)
 	if (json)
 		print_json(json, "socket", sock);
 	else
-		print_text(sock, true);
+		print_verbose(sock);
 }
 
 /**
@@ -246,34 +359,31 @@ void list_print(const struct diag_sock *sock, struct json *json)
  */
 void list_error(int err)
 {
+	bool has_module = !access("/sys/module/smc", F_OK);
+
 	if (err == -NLE_OBJ_NOTFOUND || err == -NLE_INVAL)
-		fprintf(stderr, "smc: no answer (are the modules smc and smc_diag loaded?)\n");
+		fprintf(stderr, "smc: the module %s is not loaded\n",
+			has_module ? "smc_diag" : "smc");
 	else
 		fprintf(stderr, "smc: %s\n", nl_geterror(err));
 }
 
+/**
+ * cmd_list() - list the sockets of this network namespace
+ * @args: option v for more lines, j for JSON
+ *
+ * Return: exit status.
+ */
 int cmd_list(const struct args *args)
 {
-	struct json json = { .file = stdout };
-	struct printer printer = {
-		.json = args->option['j'] ? &json : NULL,
-		.verbose = args->option['v'],
-	};
-	int err;
+	struct printer printer = { .verbose = args->option['v'] };
+	int i, err;
 
-	if (printer.json) {
-		json_begin(&json);
-		json_open(&json, "sockets", '[');
-	} else {
-		printf("%-16s %-6s %-28s %-28s %s\n", "STATE", "MODE", "LOCAL",
-		       "PEER", "LINK, OR WHY TCP");
-	}
+	output_begin(&printer.out, args, "sockets", NULL);
+	for (i = 0; !printer.out.is_json && !printer.verbose && i < COLUMNS; i++)
+		table_title(&printer.out.table, columns[i].title, false);
 	err = diag_dump(print_one, &printer);
-	if (printer.json) {
-		json_close(&json, ']');
-		json_close(&json, '}');
-	}
 	if (err)
 		list_error(err);
-	return err ? EXIT_FAILURE : 0;
+	return output_end(&printer.out, err);
 }

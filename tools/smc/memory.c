@@ -14,63 +14,35 @@
 static const char * const failures[] = { "host", "host, once up", "route to host", "client" };
 
 static const struct field peer_fields[] = {
-	{ SMC_NLA_EVENT_PEER_ADDR, "peer_address", "PEER", 24, FIELD_ADDRESS },
-	{ SMC_NLA_EVENT_PEER_PORT, "peer_port", "PORT", 5 },
-	{ SMC_NLA_EVENT_FAILURE, "failure", "WHAT", 13, FIELD_NAME, failures,
-	  ARRAY_SIZE(failures) },
-	{ SMC_NLA_EVENT_AGE_MS, "age_ms", "AGE-MS", 8 },
-	{ SMC_NLA_EVENT_MS, "left_ms", "LEFT-MS", 8 },
-	{ SMC_NLA_EVENT_REASON, "reason" },
-	{ SMC_NLA_EVENT_PEER_DIAGNOSIS, "peer_diagnosis" },
-	{ SMC_NLA_EVENT_TEXT, "text", "REASON", 0, FIELD_TEXT },
+	{ SMC_NLA_EVENT_PEER_ADDR, "peer_address", "PEER", FIELD_ADDRESS },
+	{ SMC_NLA_EVENT_PEER_PORT, "peer_port", "PORT" },
+	{ SMC_NLA_EVENT_FAILURE, "failure", "WHAT", FIELD_NAME, failures, ARRAY_SIZE(failures) },
+	{ SMC_NLA_EVENT_AGE_MS, "age_ms", "AGE-MS" },
+	{ SMC_NLA_EVENT_MS, "left_ms", "LEFT-MS" },
+	{ SMC_NLA_EVENT_REASON, "reason", "REASON", FIELD_REASON },
+	{ SMC_NLA_EVENT_PEER_DIAGNOSIS, "peer_diagnosis", "PEER-SAYS", FIELD_REASON },
+	{ SMC_NLA_EVENT_TEXT, "text", "TEXT", FIELD_TEXT },
 	{ }
 };
 
-static int print_peer(int cmd, struct nlattr **tb, void *arg)
-{
-	struct json *json = arg;
-
-	(void)cmd;
-	if (!json) {
-		fields_row(peer_fields, tb[SMC_GEN_EVENT]);
-		return ferror(stdout);
-	}
-	json_open(json, NULL, '{');
-	fields_json(json, peer_fields, tb[SMC_GEN_EVENT]);
-	json_close(json, '}');
-	return ferror(stdout);
-}
+static const struct dump peers = {
+	"peers", SMC_NETLINK_DUMP_PEERS, SMC_GEN_EVENT, peer_fields
+};
 
 static int print_record(int cmd, struct nlattr **tb, void *arg)
 {
-	struct json *json = arg;
+	struct nlattr *in[FIELD_MAX + 1];
+	struct output *out = arg;
 
 	(void)cmd;
-	if (!json) {
-		event_print(tb[SMC_GEN_EVENT]);
-		return ferror(stdout);
-	}
-	json_open(json, NULL, '{');
-	fields_json(json, event_fields, tb[SMC_GEN_EVENT]);
-	json_close(json, '}');
-	return ferror(stdout);
-}
-
-static int show(int cmd, const char *name, genl_visit visit, bool as_json)
-{
-	struct json json = { .file = stdout };
-	int err;
-
-	if (as_json) {
-		json_begin(&json);
-		json_open(&json, name, '[');
-	}
-	err = genl_ask(SMC_GENL_FAMILY_NAME, cmd, NULL, visit, as_json ? &json : NULL, NULL);
-	if (as_json) {
-		json_close(&json, ']');
-		json_close(&json, '}');
-	}
-	return err ? EXIT_FAILURE : 0;
+	if (!tb[SMC_GEN_EVENT] ||
+	    nla_parse_nested(in, FIELD_MAX, tb[SMC_GEN_EVENT], NULL) < 0)
+		return 0;
+	if (out->is_json)
+		output_add(out, event_fields, in);
+	else
+		event_row(&out->table, SMC_NETLINK_EVENT_TCP, tb);
+	return 0;
 }
 
 /**
@@ -81,7 +53,13 @@ static int show(int cmd, const char *name, genl_visit visit, bool as_json)
  */
 int cmd_history(const struct args *args)
 {
-	return show(SMC_NETLINK_DUMP_HISTORY, "history", print_record, args->option['j']);
+	struct output out;
+
+	output_begin(&out, args, "history", NULL);
+	if (!out.is_json)
+		event_head(&out.table);
+	return output_end(&out, genl_ask(SMC_GENL_FAMILY_NAME, SMC_NETLINK_DUMP_HISTORY, NULL,
+					 print_record, &out, NULL));
 }
 
 static const char *peers_error(int cmd, int err)
@@ -116,7 +94,6 @@ static int forget(const char *text)
 int cmd_peers(const struct args *args)
 {
 	const char *what = args->nr_words ? args->words[0] : "show";
-	bool as_json = args->option['j'];
 
 	if (!strcmp(what, "forget"))
 		return args->nr_words < 2 ? wrong("forget which peer?") : forget(args->words[1]);
@@ -127,7 +104,5 @@ int cmd_peers(const struct args *args)
 	if (*what == 'f')
 		return genl_ask(SMC_GENL_FAMILY_NAME, SMC_NETLINK_FLUSH_PEERS, NULL, NULL, NULL,
 				NULL) ? EXIT_FAILURE : 0;
-	if (!as_json)
-		fields_head(peer_fields);
-	return show(SMC_NETLINK_DUMP_PEERS, "peers", print_peer, as_json);
+	return dump_print(&peers, args);
 }

@@ -30,20 +30,21 @@ static const struct {
 	{ SMC_NLA_COUNT_LEAKS, "leaks", "Objects that the device did not give up" },
 };
 
-static const char * const modes[] = { "SMC-R", "TCP", "SMC-D" };
+#define MODES (SMC_DIAG_MODE_SMCD + 1)
 
 struct connections {
-	uint64_t nr[ARRAY_SIZE(modes)][2];	/* by mode and role */
+	uint64_t nr[MODES][2];	/* by mode and role */
 };
 
 /* The role of a connection that is TCP is not known. */
 static int count_socket(const struct diag_sock *sock, void *arg)
 {
 	struct connections *connections = arg;
+	int role = !!(sock->has_pair ? sock->pair.role : sock->link.role);
 
-	if (sock->msg.mode < ARRAY_SIZE(modes) &&
+	if (sock->msg.mode < MODES &&
 	    sock->msg.state != SMC_DIAG_ST_LISTEN && sock->msg.state != SMC_DIAG_ST_INIT)
-		connections->nr[sock->msg.mode][!!sock->link.role]++;
+		connections->nr[sock->msg.mode][role]++;
 	return 0;
 }
 
@@ -110,18 +111,16 @@ static int print_connections(void)
 		return EXIT_FAILURE;
 	}
 	head("gauge", "connections", "Connections of SMC sockets by what moves their data");
-	for (mode = 0; mode < ARRAY_SIZE(modes); mode++) {
+	for (mode = 0; mode < MODES; mode++) {
 		const uint64_t *nr = connections.nr[mode];
 
-		if (mode == SMC_DIAG_MODE_SMCR) {
-			printf("smc_connections{mode=\"SMC-R\",role=\"client\"} %" PRIu64 "\n",
-			       nr[0]);
-			printf("smc_connections{mode=\"SMC-R\",role=\"server\"} %" PRIu64 "\n",
-			       nr[1]);
-		} else if (mode == SMC_DIAG_MODE_FALLBACK_TCP) {
+		if (mode == SMC_DIAG_MODE_FALLBACK_TCP)
 			printf("smc_connections{mode=\"TCP\",role=\"unknown\"} %" PRIu64 "\n",
 			       nr[0] + nr[1]);
-		}
+		else
+			printf("smc_connections{mode=\"%s\",role=\"client\"} %" PRIu64 "\n"
+			       "smc_connections{mode=\"%s\",role=\"server\"} %" PRIu64 "\n",
+			       diag_mode_name(mode), nr[0], diag_mode_name(mode), nr[1]);
 	}
 	return 0;
 }

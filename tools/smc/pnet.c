@@ -14,15 +14,15 @@
 #define NONE "n/a"	/* the part that an entry does not have */
 
 static const struct field pnet_fields[] = {
-	{ SMC_PNETID_NAME, "pnetid", "PNETID", 16, FIELD_TEXT },
-	{ SMC_PNETID_ETHNAME, "interface", "INTERFACE", 16, FIELD_TEXT },
-	{ SMC_PNETID_IBNAME, "device", "DEVICE", 16, FIELD_TEXT },
-	{ SMC_PNETID_IBPORT, "port", "PORT", 4 },
+	{ SMC_PNETID_NAME, "pnetid", "PNETID", FIELD_TEXT },
+	{ SMC_PNETID_ETHNAME, "interface", "INTERFACE", FIELD_TEXT },
+	{ SMC_PNETID_IBNAME, "device", "DEVICE", FIELD_TEXT },
+	{ SMC_PNETID_IBPORT, "port", "PORT" },
 	{ }
 };
 
 struct printer {
-	struct json *json;	/* NULL: a table */
+	struct output out;
 	const char *name;	/* NULL: all */
 };
 
@@ -45,34 +45,17 @@ static int print_entry(int cmd, struct nlattr **tb, void *arg)
 			tb[i] = NULL;
 	if (!tb[SMC_PNETID_IBNAME])
 		tb[SMC_PNETID_IBPORT] = NULL;
-	if (!printer->json) {
-		fields_row_of(pnet_fields, tb);
-		return ferror(stdout);
-	}
-	json_open(printer->json, NULL, '{');
-	fields_json_of(printer->json, pnet_fields, tb);
-	json_close(printer->json, '}');
-	return ferror(stdout);
+	output_add(&printer->out, pnet_fields, tb);
+	return 0;
 }
 
-static int pnet_show(const char *name, bool as_json)
+static int pnet_show(const char *name, const struct args *args)
 {
-	struct json json = { .file = stdout };
-	struct printer printer = { .json = as_json ? &json : NULL, .name = name };
-	int err;
+	struct printer printer = { .name = name };
 
-	if (as_json) {
-		json_begin(&json);
-		json_open(&json, "pnetids", '[');
-	} else {
-		fields_head(pnet_fields);
-	}
-	err = genl_ask(SMCR_GENL_FAMILY_NAME, SMC_PNETID_GET, NULL, print_entry, &printer, NULL);
-	if (as_json) {
-		json_close(&json, ']');
-		json_close(&json, '}');
-	}
-	return err ? EXIT_FAILURE : 0;
+	output_begin(&printer.out, args, "pnetids", pnet_fields);
+	return output_end(&printer.out, genl_ask(SMCR_GENL_FAMILY_NAME, SMC_PNETID_GET, NULL,
+						 print_entry, &printer, NULL));
 }
 
 static const char *pnet_error(int cmd, int err)
@@ -176,7 +159,7 @@ int cmd_pnet(const struct args *args)
 	if (!shows && !adds && strcmp(what, "del"))
 		return wrong("\"%s\" is none of show, add, del and flush", what);
 	if (args->nr_words < 2)
-		return shows ? pnet_show(NULL, args->option['j']) :
+		return shows ? pnet_show(NULL, args) :
 		       wrong("%s which PNETID?", what);
 	if (adds) {
 		int err = pnet_add_words((const char **)args->words + 1, args->nr_words - 1, false,
@@ -188,5 +171,5 @@ int cmd_pnet(const struct args *args)
 		return wrong("a PNETID has 1 to %d letters and digits", SMC_MAX_PNETID_LEN);
 	if (args->nr_words > 2)
 		return wrong("%s takes one PNETID", what);
-	return shows ? pnet_show(name, args->option['j']) : pnet_change(SMC_PNETID_DEL, by_name);
+	return shows ? pnet_show(name, args) : pnet_change(SMC_PNETID_DEL, by_name);
 }

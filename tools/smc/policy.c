@@ -308,13 +308,13 @@ static void rule_text(char text[RULE_TEXT], struct nlattr **tb)
 #define CGROUPS_MAX 32	/* levels of the hierarchy */
 
 static const struct field policy_fields[] = {
-	{ SMC_NLA_POLICY_ID, "id", "ID", 4 },
-	{ SMC_NLA_POLICY_ACTION, "action", "ACTION", 6, FIELD_NAME, actions, 2 },
-	{ SMC_NLA_POLICY_HITS, "hits", "HITS", 10 },
-	{ SMC_NLA_POLICY_ROLE, "role", NULL, 0, FIELD_NAME, roles, 2 },
+	{ SMC_NLA_POLICY_ID, "id", "ID" },
+	{ SMC_NLA_POLICY_ACTION, "action", "ACTION", FIELD_NAME, actions, 2 },
+	{ SMC_NLA_POLICY_HITS, "hits", "HITS" },
+	{ SMC_NLA_POLICY_ROLE, "role", NULL, FIELD_NAME, roles, 2 },
 	{ SMC_NLA_POLICY_PORT_FIRST, "port_first" },
 	{ SMC_NLA_POLICY_PORT_LAST, "port_last" },
-	{ SMC_NLA_POLICY_PEER_ADDR, "peer", NULL, 0, FIELD_ADDRESS },
+	{ SMC_NLA_POLICY_PEER_ADDR, "peer", NULL, FIELD_ADDRESS },
 	{ SMC_NLA_POLICY_PREFIX, "prefix" },
 	{ SMC_NLA_POLICY_CGROUP, "cgroup" },
 	{ SMC_NLA_POLICY_UID, "uid" },
@@ -323,42 +323,32 @@ static const struct field policy_fields[] = {
 
 static int print_rule(int cmd, struct nlattr **tb, void *arg)
 {
-	struct json *json = arg;
+	struct output *out = arg;
 	char text[RULE_TEXT];
 
 	(void)cmd;
 	rule_text(text, tb);
-	if (json) {
-		json_open(json, NULL, '{');
-		fields_json_of(json, policy_fields, tb);
-		json_string(json, "rule", *text ? text + 1 : "");
-		json_close(json, '}');
-	} else {
-		printf("%-4u %-6s %-10" PRIu64 " %s\n", nla_get_u32(tb[SMC_NLA_POLICY_ID]),
-		       actions[nla_get_u8(tb[SMC_NLA_POLICY_ACTION]) & 1],
-		       nla_get_u64(tb[SMC_NLA_POLICY_HITS]), *text ? text + 1 : "everything");
+	if (!out->is_json) {
+		fields_row_of(&out->table, policy_fields, tb, false);
+		table_cell(&out->table, *text ? text + 1 : "everything");
+		return 0;
 	}
-	return ferror(stdout);
+	json_open(&out->json, NULL, '{');
+	fields_json_of(&out->json, policy_fields, tb);
+	json_string(&out->json, "rule", *text ? text + 1 : "");
+	json_close(&out->json, '}');
+	return 0;
 }
 
-static int policy_show(bool as_json)
+static int policy_show(const struct args *args)
 {
-	struct json json = { .file = stdout };
-	int err;
+	struct output out;
 
-	if (as_json) {
-		json_begin(&json);
-		json_open(&json, "policy", '[');
-	} else {
-		printf("%-4s %-6s %-10s %s\n", "ID", "ACTION", "HITS", "CONNECTIONS");
-	}
-	err = genl_ask(SMC_GENL_FAMILY_NAME, SMC_NETLINK_DUMP_POLICY, NULL, print_rule,
-		       as_json ? &json : NULL, NULL);
-	if (as_json) {
-		json_close(&json, ']');
-		json_close(&json, '}');
-	}
-	return err ? EXIT_FAILURE : 0;
+	output_begin(&out, args, "policy", policy_fields);
+	if (!out.is_json)
+		table_title(&out.table, "CONNECTIONS", false);
+	return output_end(&out, genl_ask(SMC_GENL_FAMILY_NAME, SMC_NETLINK_DUMP_POLICY, NULL,
+					 print_rule, &out, NULL));
 }
 
 static int policy_del(const struct args *args)
@@ -390,13 +380,16 @@ int cmd_policy(const struct args *args)
 		return policy_del(args);
 	if (!strcmp(what, "add")) {
 		status = read_rule(&rule, (const char **)args->words + 1, args->nr_words - 1);
-		return status ? status : policy_change(SMC_NETLINK_ADD_POLICY, rule.attr);
+		status = status ?: policy_change(SMC_NETLINK_ADD_POLICY, rule.attr);
+		if (!status && genl_cookie())
+			printf("%" PRIu64 "\n", genl_cookie());
+		return status;
 	}
 	if (strcmp(what, "show") && strcmp(what, "flush"))
 		return wrong("\"%s\" is none of show, add, del and flush", what);
 	if (args->nr_words > 1)
 		return wrong("%s takes no argument \"%s\"", what, args->words[1]);
-	return *what == 's' ? policy_show(args->option['j']) :
+	return *what == 's' ? policy_show(args) :
 	       policy_change(SMC_NETLINK_FLUSH_POLICY, NULL);
 }
 

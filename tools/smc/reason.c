@@ -3,8 +3,10 @@
  * The reasons for using TCP, in words. Declines carry the same codes, so some
  * of them come only from peers.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "smc.h"
 
@@ -88,6 +90,25 @@ const char *reason_text(uint32_t code)
 	return reason ? reason->text : "a reason of the peer's own";
 }
 
+/**
+ * reason_words() - say why a connection uses TCP, with the code
+ * @text: filled
+ * @reason: the code
+ * @age_ms: for how long it had been remembered, or 0
+ * @diagnosis: the peer's code, or 0
+ */
+void reason_words(char text[REASON_WORDS], uint32_t reason, uint32_t age_ms, uint32_t diagnosis)
+{
+	char age[48] = "", peer[128] = "";
+
+	if (age_ms)
+		snprintf(age, sizeof(age), "remembered for %u.%u s: ", age_ms / 1000,
+			 age_ms / 100 % 10);
+	if (diagnosis)
+		snprintf(peer, sizeof(peer), ": 0x%08x %s", diagnosis, reason_text(diagnosis));
+	snprintf(text, REASON_WORDS, "0x%08x %s%s%s", reason, age, reason_text(reason), peer);
+}
+
 static void print(uint32_t code)
 {
 	const char *name = reason_name(code);
@@ -96,22 +117,47 @@ static void print(uint32_t code)
 	       reason_text(code));
 }
 
+/*
+ * In hexadecimal with 0x, and as lists without it show a code: with a leading zero or a letter.
+ * Return: false if it is no code.
+ */
+static bool read_code(const char *word, uint32_t *code)
+{
+	bool is_hex = *word == '0' || strpbrk(word, "abcdefABCDEF");
+	unsigned long long number;
+	char *end;
+
+	errno = 0;
+	number = strtoull(word, &end, is_hex ? 16 : 10);
+	*code = number;
+	return isxdigit((unsigned char)*word) && !errno && !*end && number <= UINT32_MAX;
+}
+
+/**
+ * cmd_reasons() - explain codes
+ * @args: the codes; none for all
+ *
+ * Return: exit status, EXIT_FAILURE if a code is not known.
+ */
 int cmd_reasons(const struct args *args)
 {
-	unsigned long code;
-	char *end;
+	uint32_t code;
+	int word, status = 0;
 	size_t i;
-	int word;
 
 	for (word = 0; word < args->nr_words; word++) {
-		errno = 0;
-		code = strtoul(args->words[word], &end, 16);
-		if (errno || *end || end == args->words[word] || code > UINT32_MAX)
-			return wrong("\"%s\" is no code of up to eight hexadecimal digits",
+		if (!read_code(args->words[word], &code))
+			return wrong("\"%s\" is no code, such as 0x03010000 or 50397184",
 				     args->words[word]);
-		print(code);
+		if (find(code)) {
+			print(code);
+			continue;
+		}
+		fprintf(stderr, "smc: 0x%08x is not known; a peer may have codes of its own\n",
+			code);
+		status = EXIT_FAILURE;
 	}
 	for (i = 0; !args->nr_words && i < ARRAY_SIZE(reasons); i++)
 		print(reasons[i].code);
-	return 0;
+	return status;
 }

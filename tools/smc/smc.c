@@ -10,6 +10,10 @@
 
 #include "smc.h"
 
+#define STATS_ARGS \
+	"[-a] [-h] | -j [--interval SECONDS] [--number LOOKS] | --peers [-h | -j] | " \
+	"--plot FILE [--time SECONDS]"
+
 static const struct command commands[] = {
 	{ "run", "+v", 1, NO_LIMIT, "[-v] PROGRAM [ARGUMENT...]",
 	  "run a program with SMC sockets in place of TCP sockets", cmd_run },
@@ -31,19 +35,21 @@ static const struct command commands[] = {
 	  cmd_check },
 	{ "explain", "js:T", 0, 1, "[-j] [--try] HOST[:PORT] | --socket INODE|/proc/PID/fd/FD",
 	  "the same as `smc check`", cmd_check },
-	{ "groups", "j", 0, 2, "[-j] [show | del GROUP]",
+	{ "groups", "hj", 0, 2, "[-h | -j] [show | del GROUP]",
 	  "list the link groups: peers, versions, bytes; or end one", cmd_groups },
 	{ "history", "j", 0, 0, "[-j]",
 	  "list the last connections that became TCP, also those that are gone, and why",
 	  cmd_history },
 	{ "peers", "j", 0, 2, "[-j] [show | forget ADDRESS[:PORT] | flush]",
 	  "hosts and services to which connections use TCP for some time, and why", cmd_peers },
-	{ "links", "j", 0, 3, "[-j] [show | del GROUP LINK]",
+	{ "links", "hj", 0, 3, "[-h | -j] [show | del GROUP LINK]",
 	  "list the links of all groups: devices, states, bytes, messages; or end one", cmd_links },
-	{ "devices", "j", 0, 0, "[-j]",
-	  "list the RDMA devices, and why one does not serve", cmd_devices },
-	{ "stats", "ajPp:t:", 0, 0,
-	  "[-a] [-j] | --peers [-j] | --plot FILE.svg|FILE.png [--time SECONDS]",
+	{ "devices", "hjw:", 0, 2,
+	  "[-h | -j] [show | stop DEVICE [--wait SECONDS] | start DEVICE]",
+	  "list the RDMA devices, and why one does not serve; or take one out of use",
+	  cmd_devices },
+	{ "stats", "ahi:jn:Pp:t:", 0, 0,
+	  STATS_ARGS,
 	  "print the counters of this network namespace, or of each peer, or draw their rates",
 	  cmd_stats },
 	{ "watch", "i:n:", 0, 0, "[--interval SECONDS] [--number LOOKS]",
@@ -61,8 +67,9 @@ static const struct command commands[] = {
 	  cmd_policy },
 	{ "apply", "r:", 0, 0, "[--root DIR]",
 	  "add the contents of the files eids, pnetids and policy in /etc/smc", cmd_apply },
-	{ "drain", "uw:", 0, 0, "[--wait SECONDS] | --undo",
-	  "let all new connections use TCP and wait for the end of those on SMC", cmd_drain },
+	{ "drain", "muw:", 0, 0, "[--move] [--wait SECONDS] | --undo",
+	  "let all new connections use TCP, and wait for the end of those on SMC, or move them",
+	  cmd_drain },
 	{ "events", "j", 0, 0, "[-j]",
 	  "print what happens to groups, links and connections until interrupted", cmd_events },
 	{ "reasons", "", 0, NO_LIMIT, "[CODE...]",
@@ -85,7 +92,8 @@ static void print_usage(FILE *file)
 	for (i = 0; i < ARRAY_SIZE(commands); i++)
 		fprintf(file, "  smc %s %s\n        %s\n", commands[i].name,
 			commands[i].args, commands[i].help);
-	fprintf(file, "\nsmc --version prints the versions of tool and module.\n");
+	fprintf(file, "\n-j prints JSON, -h bytes in units, --help after a command its usage.\n");
+	fprintf(file, "smc --version prints the versions of tool and module.\n");
 }
 
 static void print_usage_of(FILE *file, const struct command *command)
@@ -93,9 +101,11 @@ static void print_usage_of(FILE *file, const struct command *command)
 	fprintf(file, "usage: smc %s %s\n", command->name, command->args);
 }
 
-static bool is_help(const char *word)
+/* -h, too, unless the command has an option of that letter. */
+static bool is_help(const char *word, const char *options)
 {
-	return !strcmp(word, "help") || !strcmp(word, "-h") || !strcmp(word, "--help");
+	return !strcmp(word, "help") || !strcmp(word, "--help") ||
+	       (!strcmp(word, "-h") && !strchr(options, 'h'));
 }
 
 static int print_version(void)
@@ -119,7 +129,7 @@ static int run(const struct command *command, int argc, char **argv)
 	struct args args = { 0 };
 	int status;
 
-	if (argc == 2 && *argv[1] == '-' && is_help(argv[1])) {
+	if (argc == 2 && *argv[1] == '-' && is_help(argv[1], command->options)) {
 		print_usage_of(stdout, command);
 		return 0;
 	}
@@ -149,7 +159,7 @@ int main(int argc, char **argv)
 		print_usage(stderr);
 		return EXIT_USAGE;
 	}
-	if (is_help(argv[1])) {
+	if (is_help(argv[1], "")) {
 		print_usage(stdout);
 		return written(0);
 	}

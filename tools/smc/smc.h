@@ -85,6 +85,10 @@ int cmd_watch(const struct args *args);
 const char *reason_name(uint32_t code);
 const char *reason_text(uint32_t code);
 
+#define REASON_WORDS 256
+
+void reason_words(char text[REASON_WORDS], uint32_t reason, uint32_t age_ms, uint32_t diagnosis);
+
 /* complete.c */
 int completion_print(const struct command *commands, size_t nr);
 
@@ -95,6 +99,10 @@ bool run_find_library(char path[PATH_MAX]);
 bool number_read(const char *text, char end, uint64_t max, uint64_t *value);
 bool addr_read(const char *text, struct in6_addr *addr);
 bool addr_read_service(const char *text, struct in6_addr *addr, uint16_t *port);
+
+#define ADDR_TEXT 56	/* of an IPv6 address in brackets with its port */
+
+void addr_text(char text[ADDR_TEXT], const struct in6_addr *addr, uint16_t port);
 
 /* cgroup.c: control groups of the unified hierarchy */
 bool cgroup_find_mount(char path[PATH_MAX]);
@@ -113,10 +121,13 @@ struct diag_sock {
 	bool has_link;
 	bool has_group;
 	bool has_queue;
+	bool has_pair;
 	struct smc_diag_conninfo conn;
 	struct smc_diag_lgrinfo link;
 	struct smc_diag_linkinfo group;
 	struct smc_diag_listeninfo queue;
+	struct smc_diag_dmbinfo dmb;
+	struct smc_diag_pairinfo pair;
 	struct smc_diag_fallback fallback;
 	uint32_t memory_age;	/* ms that it had been remembered, or 0 */
 };
@@ -129,6 +140,15 @@ int diag_parse(struct nlmsghdr *nlh, struct diag_sock *sock);
 int diag_dump(diag_visit visit, void *arg);
 const char *diag_state_name(uint8_t state);
 const char *diag_mode_name(uint8_t mode);
+
+/* process.c: the processes that have a socket open */
+struct process {
+	uint64_t inode;
+	int pid;
+	char command[16];
+};
+
+const struct process *process_find(uint64_t inode, size_t *nr);
 
 /* genl.c: requests to the generic netlink families of the module */
 #define GENL_MAX 80		/* the highest attribute of a message */
@@ -148,7 +168,11 @@ struct genl_attr {
 
 int genl_ask(const char *family, int cmd, const struct genl_attr *attrs, genl_visit visit,
 	     void *arg, const char *(*explain)(int cmd, int err));
+uint64_t genl_cookie(void);
 int genl_watch(const char *family, const char *group, genl_visit visit, void *arg);
+
+/* check.c: files of the kernel */
+bool read_line(const char *path, char *line, int size);
 
 /* stats.c: the counters of this network namespace */
 struct stats {
@@ -168,12 +192,11 @@ void stats_fallback(const struct nlattr *nest, const char **role, uint32_t *reas
 int plot(const struct args *args);
 
 /* list.c: a socket in words */
-#define ADDR_TEXT 56	/* of an IPv6 address in brackets with its port */
-
 struct json;
 
 void list_endpoints(const struct diag_sock *sock, char local[ADDR_TEXT], char peer[ADDR_TEXT]);
 void list_print(const struct diag_sock *sock, struct json *json);
+void list_other_end(const struct diag_sock *sock, char *text, size_t size);
 void list_error(int err);
 
 /* ueid.c, pnet.c, policy.c: the lines of files */
@@ -186,27 +209,49 @@ uint32_t policy_decide(const struct in6_addr *peer, uint16_t port, bool *is_tcp)
 #define JSON_DEPTH 8
 
 struct json {
-	FILE *file;
-	int depth;
 	bool is_line;		/* the whole output is one line */
+	FILE *file;
+	char *text;		/* what was written to it */
+	size_t len;
+	int depth;
 	bool has_member[JSON_DEPTH];
 };
 
 /* Of all output for programs: changes with a meaning, not with new members */
-#define JSON_SCHEMA 1
+#define JSON_SCHEMA 2
 
 void json_begin(struct json *json);
+int json_end(struct json *json, int err);
 void json_open(struct json *json, const char *name, char bracket);
 void json_close(struct json *json, char bracket);
 void json_string(struct json *json, const char *name, const char *value);
 void json_number(struct json *json, const char *name, uint64_t value);
+void json_bool(struct json *json, const char *name, bool value);
+void json_reason(struct json *json, const char *name, uint32_t code);
+
+/* table.c: output for people */
+#define TABLE_COLUMNS 16
+
+struct table {
+	size_t nr_columns;
+	bool is_number[TABLE_COLUMNS];
+	char **cells;		/* by row, the titles first */
+	size_t nr, room;
+};
+
+void table_title(struct table *table, const char *title, bool is_number);
+void table_cell(struct table *table, const char *text);
+int table_end(struct table *table, int err);
 
 /* fields.c: attributes of netlink by a table */
 #define FIELD_MAX GENL_MAX_NESTED
 
 enum field_kind {
 	FIELD_NUMBER,
-	FIELD_TEXT,
+	FIELD_BYTE_COUNT,	/* a number that people may want shorter */
+	FIELD_BOOL,
+	FIELD_TEXT,		/* blanks at the end are no part of it */
+	FIELD_REASON,		/* why a connection uses TCP */
 	FIELD_HEX,		/* a number of 32 bits that names something */
 	FIELD_WIRE,		/* the same, its bytes as on the wire */
 	FIELD_NAME,		/* a number with names */
@@ -220,27 +265,49 @@ struct field {
 	int attr;
 	const char *name;		/* in JSON; NULL ends a list */
 	const char *title;		/* of the column, NULL for none */
-	int width;
 	enum field_kind kind;
 	const char * const *names;	/* of FIELD_NAME */
 	size_t nr_names;
-	const struct field *inner;	/* of FIELD_NEST: its members in JSON */
-	int column;			/* of FIELD_NEST: the number in the column */
+	const struct field *inner;	/* of FIELD_NEST: what is in it */
+	int column;			/* of FIELD_NEST with a title: the number in the column */
 };
 
-void fields_head(const struct field *fields);
-void fields_row(const struct field *fields, const struct nlattr *nest);
-void fields_row_of(const struct field *fields, struct nlattr **tb);
-void fields_words(const struct field *fields, const struct nlattr *nest);
-void fields_list(const struct field *fields, const struct nlattr *nest, const char *prefix,
-		 bool all);
+void fields_head(struct table *table, const struct field *fields);
+void fields_row_of(struct table *table, const struct field *fields, struct nlattr **tb,
+		   bool is_human);
+void bytes_human(uint64_t bytes, char text[16]);
 uint64_t fields_number(const struct nlattr *nest, int attr);
 void fields_json(struct json *json, const struct field *fields, const struct nlattr *nest);
 void fields_json_of(struct json *json, const struct field *fields, struct nlattr **tb);
 
+/* output.c: an array in JSON, or a table */
+struct output {
+	bool is_json;
+	bool is_human;		/* bytes in units */
+	struct json json;
+	struct table table;
+};
+
+void output_begin(struct output *out, const struct args *args, const char *name,
+		  const struct field *fields);
+void output_add(struct output *out, const struct field *fields, struct nlattr **tb);
+int output_end(struct output *out, int err);
+
+/* A dump of the module as such */
+struct dump {
+	const char *name;		/* of the array in JSON */
+	int cmd;
+	int nest;			/* messages without it are not meant */
+	const struct field *fields;
+	int more;			/* command for more of such messages, or 0 */
+};
+
+int dump_print(const struct dump *dump, const struct args *args);
+
 /* events.c */
 extern const struct field event_fields[];
-void event_print(const struct nlattr *event);
+void event_head(struct table *table);
+void event_row(struct table *table, int cmd, struct nlattr **tb);
 
 /* groups.c */
 #define LINKS_MAX 1024
@@ -260,7 +327,12 @@ struct links {
 };
 
 int links_read(struct links *links);
-int peer_stats(bool as_json);
+int peer_stats(const struct args *args);
+#define COUNTS(attribute, title_, column_) \
+	{ attribute, "counts", title_, .kind = FIELD_NEST, .inner = count_fields, \
+	  .column = column_ }
+
+extern const struct field count_fields[];
 extern const struct field group_fields[];
 extern const struct field link_fields[];
 

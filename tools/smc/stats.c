@@ -5,62 +5,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <netlink/attr.h>
 
 #include "smc.h"
-
-static const struct field sizes[] = {
-	{ SMC_NLA_STATS_PLOAD_8K, "to_8k" },
-	{ SMC_NLA_STATS_PLOAD_16K, "to_16k" },
-	{ SMC_NLA_STATS_PLOAD_32K, "to_32k" },
-	{ SMC_NLA_STATS_PLOAD_64K, "to_64k" },
-	{ SMC_NLA_STATS_PLOAD_128K, "to_128k" },
-	{ SMC_NLA_STATS_PLOAD_256K, "to_256k" },
-	{ SMC_NLA_STATS_PLOAD_512K, "to_512k" },
-	{ SMC_NLA_STATS_PLOAD_1024K, "to_1024k" },
-	{ SMC_NLA_STATS_PLOAD_G_1024K, "above_1024k" },
-	{ }
-};
-
-static const struct field buffers[] = {
-	{ SMC_NLA_STATS_RMB_SIZE_SM_PEER_CNT, "too_small_peer" },
-	{ SMC_NLA_STATS_RMB_SIZE_SM_CNT, "too_small" },
-	{ SMC_NLA_STATS_RMB_FULL_PEER_CNT, "full_peer" },
-	{ SMC_NLA_STATS_RMB_FULL_CNT, "full" },
-	{ SMC_NLA_STATS_RMB_REUSE_CNT, "reused" },
-	{ SMC_NLA_STATS_RMB_ALLOC_CNT, "allocated" },
-	{ SMC_NLA_STATS_RMB_DGRADE_CNT, "downgraded" },
-	{ }
-};
-
-#define NEST(inner_) .kind = FIELD_NEST, .inner = inner_
-
-/* What has no counter of its own */
-static const struct field classes[] = {
-	{ SMC_NLA_STATS_T_TXPLOAD_SIZE, "sends", NEST(sizes) },
-	{ SMC_NLA_STATS_T_RXPLOAD_SIZE, "receives", NEST(sizes) },
-	{ SMC_NLA_STATS_T_TX_RMB_SIZE, "send_buffers", NEST(sizes) },
-	{ SMC_NLA_STATS_T_RX_RMB_SIZE, "receive_buffers", NEST(sizes) },
-	{ SMC_NLA_STATS_T_TX_RMB_STATS, "send_buffer", NEST(buffers) },
-	{ SMC_NLA_STATS_T_RX_RMB_STATS, "receive_buffer", NEST(buffers) },
-	{ SMC_NLA_STATS_T_CLNT_V1_SUCC, "client_v1" },
-	{ SMC_NLA_STATS_T_CLNT_V2_SUCC, "client_v2" },
-	{ SMC_NLA_STATS_T_SRV_V1_SUCC, "server_v1" },
-	{ SMC_NLA_STATS_T_SRV_V2_SUCC, "server_v2" },
-	{ SMC_NLA_STATS_T_SPLICE_CNT, "splices" },
-	{ SMC_NLA_STATS_T_CORK_CNT, "corked" },
-	{ SMC_NLA_STATS_T_NDLY_CNT, "nodelay" },
-	{ SMC_NLA_STATS_T_URG_DATA_CNT, "urgent" },
-	{ SMC_NLA_STATS_T_RX_RMB_USAGE, "receive_buffer_bytes" },
-	{ SMC_NLA_STATS_T_TX_RMB_USAGE, "send_buffer_bytes" },
-	{ }
-};
-
-struct printer {
-	struct json *json;	/* NULL: text */
-	bool all;
-};
 
 static int add_counter(int cmd, struct nlattr **tb, void *arg)
 {
@@ -109,29 +59,12 @@ uint64_t stats_value(const struct stats *stats, const char *name)
 	return 0;
 }
 
-static int print_classes(int cmd, struct nlattr **tb, void *arg)
-{
-	const struct printer *printer = arg;
-	struct nlattr *stats[SMC_NLA_STATS_MAX + 1];
-	struct nlattr *smcr;
-
-	(void)cmd;
-	if (!tb[SMC_GEN_STATS] ||
-	    nla_parse_nested(stats, SMC_NLA_STATS_MAX, tb[SMC_GEN_STATS], NULL) < 0)
-		return 0;
-	smcr = stats[SMC_NLA_STATS_SMCR_TECH];
-	if (printer->json)
-		fields_json(printer->json, classes, smcr);
-	else
-		fields_list(classes, smcr, "", printer->all);
-	return 0;
-}
-
 static int print_reason(int cmd, struct nlattr **tb, void *arg)
 {
-	const struct printer *printer = arg;
+	struct output *out = arg;
 	struct nlattr *nest = tb[SMC_GEN_FBACK_STATS];
-	const char *role, *name;
+	char text[REASON_WORDS];
+	const char *role;
 	uint32_t reason;
 	uint64_t count;
 
@@ -139,19 +72,20 @@ static int print_reason(int cmd, struct nlattr **tb, void *arg)
 	if (!nest)
 		return 0;
 	stats_fallback(nest, &role, &reason, &count);
-	name = reason_name(reason);
-	if (!printer->json) {
-		printf("%-24s %-8" PRIu64 " 0x%08x %s\n", !strcmp(role, "server") ?
-		       "fallback_server" : "fallback_client", count, reason, reason_text(reason));
+	if (!out->is_json) {
+		snprintf(text, sizeof(text), "fallback_%s", role);
+		table_cell(&out->table, text);
+		snprintf(text, sizeof(text), "%" PRIu64, count);
+		table_cell(&out->table, text);
+		reason_words(text, reason, 0, 0);
+		table_cell(&out->table, text);
 		return 0;
 	}
-	json_open(printer->json, NULL, '{');
-	json_string(printer->json, "role", role);
-	json_number(printer->json, "reason", reason);
-	json_string(printer->json, "name", name ? name : "");
-	json_string(printer->json, "text", reason_text(reason));
-	json_number(printer->json, "count", count);
-	json_close(printer->json, '}');
+	json_open(&out->json, NULL, '{');
+	json_string(&out->json, "role", role);
+	json_reason(&out->json, "reason", reason);
+	json_number(&out->json, "count", count);
+	json_close(&out->json, '}');
 	return 0;
 }
 
@@ -172,62 +106,118 @@ void stats_fallback(const struct nlattr *nest, const char **role, uint32_t *reas
 		*count = fields_number(nest, SMC_NLA_FBACK_STATS_RSN_CNT);
 }
 
+static int ask_fallbacks(struct output *out)
+{
+	return genl_ask(SMC_GENL_FAMILY_NAME, SMC_NETLINK_GET_FBACK_STATS, NULL, print_reason, out,
+			NULL);
+}
+
+/* Bytes are a matter of the name. */
+static void put_value(char text[24], const struct counter *counter, bool is_human)
+{
+	const char *end = strrchr(counter->name, '_');
+
+	if (is_human && end && !strcmp(end, "_bytes"))
+		bytes_human(counter->value, text);
+	else
+		snprintf(text, 24, "%" PRIu64, counter->value);
+}
+
+static int print_text(const struct args *args)
+{
+	struct output counters, fallbacks;
+	struct stats stats;
+	char text[24];
+	size_t i;
+
+	if (stats_read(&stats))
+		return EXIT_FAILURE;
+	output_begin(&counters, args, NULL, NULL);
+	table_title(&counters.table, "COUNTER", false);
+	table_title(&counters.table, "VALUE", true);
+	for (i = 0; i < stats.nr; i++) {
+		if (!stats.counters[i].value && !args->option['a'])
+			continue;
+		table_cell(&counters.table, stats.counters[i].name);
+		put_value(text, &stats.counters[i], args->option['h']);
+		table_cell(&counters.table, text);
+	}
+	output_begin(&fallbacks, args, NULL, NULL);
+	table_title(&fallbacks.table, "COUNTER", false);
+	table_title(&fallbacks.table, "VALUE", true);
+	table_title(&fallbacks.table, "REASON", false);
+	if (ask_fallbacks(&fallbacks))
+		return EXIT_FAILURE;
+	output_end(&counters, 0);
+	if (fallbacks.table.nr == fallbacks.table.nr_columns)
+		return 0;
+	putchar('\n');
+	return output_end(&fallbacks, 0);
+}
+
+/* @is_line: one of many, with the time */
+static int print_json(bool is_line)
+{
+	struct output out = { .is_json = true, .json.is_line = is_line };
+	struct json *json = &out.json;
+	struct timespec now;
+	struct stats stats;
+	size_t i;
+	int err;
+
+	if (stats_read(&stats))
+		return EXIT_FAILURE;
+	clock_gettime(CLOCK_REALTIME, &now);
+	json_begin(json);
+	if (is_line)
+		json_number(json, "time_ns", now.tv_sec * 1000000000ULL + now.tv_nsec);
+	json_open(json, "counters", '{');
+	for (i = 0; i < stats.nr; i++)
+		json_number(json, stats.counters[i].name, stats.counters[i].value);
+	json_close(json, '}');
+	json_open(json, "fallbacks", '[');
+	err = ask_fallbacks(&out);
+	json_close(json, ']');
+	return json_end(json, err) || fflush(stdout) ? EXIT_FAILURE : 0;
+}
+
+/* A line of JSON each time */
+static int repeat(const struct args *args)
+{
+	long interval = 1, left = -1;
+	int status;
+
+	if (!number_option(args, 'i', 1, 86400, &interval) ||
+	    !number_option(args, 'n', 1, 1000000000, &left))
+		return EXIT_USAGE;
+	if (!args->option['j'])
+		return wrong("--interval and --number go with -j; for people there is `smc watch`");
+	for (status = print_json(true); !status && --left; status = print_json(true))
+		sleep(interval);
+	return status;
+}
+
 /**
  * cmd_stats() - print the counters, or draw them
- * @args: option a for zeros, j for JSON, P for those of peers, p for a drawing, t for its time
+ * @args: option a for zeros, h for bytes in units, j for JSON, i and n to repeat it, P for those of
+ *	  peers, p for a drawing, t for its time
  *
  * Return: exit status.
  */
 int cmd_stats(const struct args *args)
 {
-	struct json json = { .file = stdout };
-	struct printer printer = {
-		.json = args->option['j'] ? &json : NULL,
-		.all = args->option['a'],
-	};
-	struct stats stats;
-	int status, err;
-	size_t i;
+	bool repeats = args->option['i'] || args->option['n'];
 
-	if (args->option['P'] && (args->option['a'] || args->option['p'] || args->option['t']))
-		return wrong("--peers goes with -j only");
+	if (args->option['P'] &&
+	    (args->option['a'] || args->option['p'] || args->option['t'] || repeats))
+		return wrong("--peers goes with -h and -j only");
 	if (args->option['P'])
-		return peer_stats(args->option['j']);
+		return peer_stats(args);
 	if (args->option['p'])
 		return plot(args);
 	if (args->option['t'])
 		return wrong("a time is meant for --plot only");
-	status = stats_read(&stats);
-	if (status)
-		return status;
-	if (printer.json) {
-		json_begin(&json);
-		json_open(&json, "counters", '{');
-	}
-	for (i = 0; i < stats.nr; i++) {
-		const struct counter *counter = &stats.counters[i];
-
-		if (printer.json)
-			json_number(&json, counter->name, counter->value);
-		else if (counter->value || printer.all)
-			printf("%-24s %" PRIu64 "\n", counter->name, counter->value);
-	}
-	if (printer.json) {
-		json_close(&json, '}');
-		json_open(&json, "classes", '{');
-	}
-	err = genl_ask(SMC_GENL_FAMILY_NAME, SMC_NETLINK_GET_STATS, NULL, print_classes, &printer,
-		       NULL);
-	if (printer.json) {
-		json_close(&json, '}');
-		json_open(&json, "fallbacks", '[');
-	}
-	if (!err)
-		err = genl_ask(SMC_GENL_FAMILY_NAME, SMC_NETLINK_GET_FBACK_STATS, NULL,
-			       print_reason, &printer, NULL);
-	if (printer.json) {
-		json_close(&json, ']');
-		json_close(&json, '}');
-	}
-	return err ? EXIT_FAILURE : 0;
+	if (repeats)
+		return repeat(args);
+	return args->option['j'] ? print_json(false) : print_text(args);
 }

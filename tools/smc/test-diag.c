@@ -83,6 +83,15 @@ static void test_whole(void)
 	memcpy(p + 4, &word, 4);
 	p[8] = 2;
 
+	p = add(4, 56);
+	p[0] = 0xff;
+	p[1] = 0xff;
+	p[8] = 3;
+	p[16] = 4;
+	p = add(67, 32);
+	p[0] = 5;
+	p[28] = 1;
+
 	expect("a whole message is taken", !diag_parse(&msg.nlh, &sock));
 	expect("family", sock.msg.family == 43);
 	expect("state", !strcmp(diag_state_name(sock.msg.state), "APPFINCLOSEWAIT"));
@@ -107,6 +116,9 @@ static void test_whole(void)
 	expect("link user ID", sock.has_group && sock.group.user_id == token);
 	expect("link user ID of the peer", sock.group.peer_user_id == word);
 	expect("links", sock.group.nr_links == 2);
+	expect("loopback", sock.has_pair && sock.dmb.linkid == SMC_DIAG_LINKID_LOOPBACK);
+	expect("namespaces", sock.dmb.peer_gid == 3 && sock.dmb.my_gid == 4);
+	expect("other end", sock.pair.peer_inode == 5 && sock.pair.role == 1);
 }
 
 static void test_short(void)
@@ -117,9 +129,11 @@ static void test_short(void)
 	add(1, 75);
 	add(2, 146);
 	add(64, 11);
+	add(4, 56);
+	add(67, 31);
 	expect("short attributes are left out",
 	       !diag_parse(&msg.nlh, &sock) && !sock.has_conn && !sock.has_link &&
-	       !sock.has_group);
+	       !sock.has_group && !sock.has_pair);
 
 	start();
 	msg.nlh.nlmsg_len = 16 + 63;

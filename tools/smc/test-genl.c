@@ -4,6 +4,7 @@
  * netlink families in place of a kernel. FAKE_ERROR is the errno of each request to
  * the module, FAKE_TEXT the kernel's text for it. FAKE_LOG is a file that gets a line
  * for each request that is no dump. FAKE_STATS is a file with names and values of counters.
+ * FAKE_INODE, FAKE_NETNS and FAKE_PEER are inode, namespace and token of an end in memory.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -131,6 +132,21 @@ static void put_error(int err, const char *text)
 	end();
 }
 
+/* An acknowledgment with the id of what was made */
+static void put_ack(uint64_t cookie)
+{
+	struct nlmsgerr error = { .msg = request };
+	struct nlmsghdr head = { .nlmsg_type = NLMSG_ERROR,
+				 .nlmsg_flags = NLM_F_CAPPED | NLM_F_ACK_TLVS,
+				 .nlmsg_seq = request.nlmsg_seq, .nlmsg_pid = request.nlmsg_pid };
+
+	message = answer_len;
+	put_bytes(&head, sizeof(head));
+	put_bytes(&error, sizeof(error));
+	put_u64(NLMSGERR_ATTR_COOKIE, cookie);
+	end();
+}
+
 static void put_done(void)
 {
 	struct nlmsghdr head = { .nlmsg_type = NLMSG_DONE, .nlmsg_flags = NLM_F_MULTI,
@@ -189,7 +205,7 @@ static void put_group_of(uint8_t cmd, uint8_t host)
 	inner = open_nest(SMC_NLA_LGR_R_V2_COMMON);
 	put_u8(SMC_NLA_LGR_V2_OS, 2);
 	put_text(SMC_NLA_LGR_V2_NEG_EID, "RACK.\"7\"");
-	put_text(SMC_NLA_LGR_V2_PEER_HOST, "db7");
+	put_text(SMC_NLA_LGR_V2_PEER_HOST, "z\303\274rich\377   ");
 	close_nest(inner);
 	put_u16(SMC_NLA_LGR_R_VLAN, 1234);
 	put_u8(SMC_NLA_LGR_R_LINKS, 2);
@@ -262,6 +278,8 @@ static void put_unfit(void)
 	put_text(SMC_NLA_DEV_UNFIT, "it speaks iWARP, not RoCE");
 	port = open_nest(SMC_NLA_DEV_PORT);
 	put_u32(SMC_NLA_DEV_PORT_NETDEV, 1);
+	if (getenv("FAKE_LINKS"))
+		put_u32(SMC_NLA_DEV_PORT_LNK_CNT, atoi(getenv("FAKE_LINKS")));
 	close_nest(port);
 	close_nest(outer);
 	end();
@@ -317,6 +335,13 @@ static void put_counters(void)
 		fclose(file);
 }
 
+static uint64_t number(const char *name)
+{
+	const char *text = getenv(name);
+
+	return text ? strtoull(text, NULL, 10) : 0;
+}
+
 /* One socket for each mode: 10.0.0.1:80 to 10.0.0.2:4000 */
 static void put_socket(uint8_t state, uint8_t mode, uint8_t role)
 {
@@ -325,7 +350,12 @@ static void put_socket(uint8_t state, uint8_t mode, uint8_t role)
 	struct smc_diag_msg sock = { .family = 43, .state = state, .mode = mode };
 	struct smc_diag_conninfo conn = { .token = role, .peer_rmbe_size = 65536,
 					  .tx_sent = { .count = 100 } };
-	struct smc_diag_lgrinfo link = { .link_id = 1, .role = role };
+	struct smc_diag_lgrinfo link = { .link_id = 1, .role = role, .ibname = "mlx5_0",
+					 .ibport = 1 };
+	struct smc_diag_dmbinfo dmb = { .linkid = SMC_DIAG_LINKID_LOOPBACK, .my_gid = 1,
+					.peer_gid = number("FAKE_NETNS"), .token = 7 };
+	struct smc_diag_pairinfo pair = { .peer_inode = number("FAKE_INODE"), .role = role,
+					  .peer_token = number("FAKE_PEER") };
 
 	sock.id.idiag_src[0] = htonl(0x0a000001);
 	sock.id.idiag_dst[0] = htonl(0x0a000002);
@@ -338,6 +368,11 @@ static void put_socket(uint8_t state, uint8_t mode, uint8_t role)
 		put(SMC_DIAG_CONNINFO, &conn, sizeof(conn));
 		put(SMC_DIAG_LGRINFO, &link, sizeof(link));
 	}
+	if (mode == SMC_DIAG_MODE_SMCD) {
+		put(SMC_DIAG_CONNINFO, &conn, sizeof(conn));
+		put(SMC_DIAG_DMBINFO, &dmb, sizeof(dmb));
+		put(SMC_DIAG_PAIRINFO, &pair, sizeof(pair));
+	}
 	end();
 }
 
@@ -348,6 +383,7 @@ static void put_sockets(void)
 	put_socket(SMC_DIAG_ST_ACTIVE, SMC_DIAG_MODE_SMCR, 1);
 	put_socket(SMC_DIAG_ST_ACTIVE, SMC_DIAG_MODE_SMCR, 1);
 	put_socket(SMC_DIAG_ST_ACTIVE, SMC_DIAG_MODE_FALLBACK_TCP, 0);
+	put_socket(SMC_DIAG_ST_ACTIVE, SMC_DIAG_MODE_SMCD, 1);
 	put_done();
 }
 
@@ -518,7 +554,10 @@ ssize_t sendmsg(int fd, const struct msghdr *msg, int flags)
 	} else {
 		note(genl->cmd, (const struct nlattr *)(genl + 1),
 		     head->nlmsg_len - sizeof(*head) - sizeof(*genl));
-		put_error(0, NULL);
+		if (genl->cmd == SMC_NETLINK_ADD_POLICY)
+			put_ack(7);
+		else
+			put_error(0, NULL);
 	}
 	return head->nlmsg_len;
 }

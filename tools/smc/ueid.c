@@ -13,43 +13,31 @@
 
 static int ueid_print(int cmd, struct nlattr **tb, void *arg)
 {
-	const char *eid;
+	char text[SMC_MAX_EID_LEN + 1] = "";
+	struct output *out = arg;
 	int len;
 
 	(void)cmd;
 	if (!tb[SMC_NLA_EID_TABLE_ENTRY])
 		return 0;
-	eid = nla_data(tb[SMC_NLA_EID_TABLE_ENTRY]);
-	len = strnlen(eid, nla_len(tb[SMC_NLA_EID_TABLE_ENTRY]));
-	while (len && eid[len - 1] == ' ')
-		len--;
-	if (arg) {
-		char text[SMC_MAX_EID_LEN + 1];
-
-		snprintf(text, sizeof(text), "%.*s", len, eid);
-		json_string(arg, NULL, text);
-	} else {
-		printf("%.*s\n", len, eid);
-	}
+	nla_strlcpy(text, tb[SMC_NLA_EID_TABLE_ENTRY], sizeof(text));
+	len = strlen(text);
+	while (len && text[len - 1] == ' ')
+		text[--len] = '\0';
+	if (out->is_json)
+		json_string(&out->json, NULL, text);
+	else
+		printf("%s\n", text);
 	return 0;
 }
 
-static int ueid_show(bool as_json)
+static int ueid_show(const struct args *args)
 {
-	struct json json = { .file = stdout };
-	int err;
+	struct output out;
 
-	if (as_json) {
-		json_begin(&json);
-		json_open(&json, "eids", '[');
-	}
-	err = genl_ask(SMC_GENL_FAMILY_NAME, SMC_NETLINK_DUMP_UEID, NULL, ueid_print,
-		       as_json ? &json : NULL, NULL);
-	if (as_json) {
-		json_close(&json, ']');
-		json_close(&json, '}');
-	}
-	return err ? EXIT_FAILURE : 0;
+	output_begin(&out, args, "eids", NULL);
+	return output_end(&out, genl_ask(SMC_GENL_FAMILY_NAME, SMC_NETLINK_DUMP_UEID, NULL,
+					 ueid_print, &out, NULL));
 }
 
 static const char *ueid_error(int cmd, int err)
@@ -135,7 +123,7 @@ int cmd_ueid(const struct args *args)
 			return wrong("\"%s\" is none of show, add, del and flush", what);
 		if (args->nr_words > 1)
 			return wrong("%s takes no EID", what);
-		return shows ? ueid_show(args->option['j']) :
+		return shows ? ueid_show(args) :
 			       ueid_change(SMC_NETLINK_FLUSH_UEID, NULL);
 	}
 	if (args->nr_words < 2)

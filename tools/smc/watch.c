@@ -21,7 +21,7 @@
 
 struct conn {
 	char local[ADDR_TEXT], peer[ADDR_TEXT];
-	uint8_t link;
+	char link[4];		/* its number; mem: in memory */
 	struct smc_diag_conninfo info;
 };
 
@@ -44,7 +44,7 @@ struct course {
 };
 
 static struct course courses[] = {
-	{ "sent", { "tx_bytes" } },
+	{ "sent", { "tx_bytes", "memory_bytes" } },
 	{ "received", { "rx_bytes" } },
 	{ "messages sent", { "cdc_tx", "imm_tx" } },
 	{ "messages received", { "cdc_rx", "imm_rx" } },
@@ -66,7 +66,8 @@ static int add_conn(const struct diag_sock *sock, void *arg)
 	if (!sock->has_conn)
 		return 0;
 	list_endpoints(sock, conn->local, conn->peer);
-	conn->link = sock->link.link_id;
+	snprintf(conn->link, sizeof(conn->link), sock->has_pair ? "mem" : "%u",
+		 sock->link.link_id);
 	conn->info = sock->conn;
 	return ++look->nr_conns == CONNS_MAX;
 }
@@ -208,7 +209,7 @@ static void print_conn(const struct conn *conn, const struct look *now, const st
 		rx = distance(&old->info.rx_prod, &info->rx_prod, info->rmbe_size);
 	}
 	unread = distance(&info->tx_cons, &info->tx_prod, info->peer_rmbe_size);
-	printf("%-28s %-28s %-4u %9s %9s %9s %9s\n", conn->local, conn->peer, conn->link,
+	printf("%-28s %-28s %-4s %9s %9s %9s %9s\n", conn->local, conn->peer, conn->link,
 	       amount(text[0], per_second(tx, 0, seconds)),
 	       amount(text[1], per_second(rx, 0, seconds)),
 	       amount(text[2], unread < info->peer_rmbe_size ? info->peer_rmbe_size - unread : 0),
