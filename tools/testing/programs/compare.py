@@ -22,14 +22,14 @@ SHORT = {
           "TCPCloserTest",),
     "b": ("test_socketserver", "libuv:few", "libevent:few", "selftests:few"),
 }
-MODES = ("tcp", "smc", "same_host")
+MODES = ("tcp", "smc", "memory")
 # SMC's run must make this share of the stream sockets, of TCP's run if there is one: a few
 # sockets come from programs that start with an empty environment
 SHARE = 0.9
-# the run with same-host SMC must use RDMA for this share of the connections
-RDMA_SHARE = 0.5
+# the run with same-host SMC must use memory for this share of the connections
+MEMORY_SHARE = 0.5
 # and at least for these numbers, a little less than the usual ones
-RDMA_LEAST = {"test_socket": 80, "test_socketserver": 20, "test_asyncio.test_streams": 9}
+MEMORY_LEAST = {"test_socket": 80, "test_socketserver": 20, "test_asyncio.test_streams": 9}
 
 
 def exceptions():
@@ -66,26 +66,26 @@ def made_enough(tcp, smc):
     if got < want * SHARE:
         wrong.append(f"{smc['mode']} {smc['suite']}: {got} SMC sockets made of "
                      f"{want}; {smc['made']['tcp']} were TCP")
-    if smc["mode"] == "same_host":
-        wrong += used_rdma(tcp, smc)
+    if smc["mode"] == "memory":
+        wrong += used_memory(tcp, smc)
     return wrong
 
 
-def used_rdma(tcp, smc):
+def used_memory(tcp, smc):
     """Check the connections of same-host SMC; return texts of the errors."""
     used, fell = connections(smc)
     if used is None or fell is None:
         return [f"{smc['suite']}: the module counts no connections"]
-    least = max((used + fell) * RDMA_SHARE, tcp["accepted"] * RDMA_SHARE,
-                RDMA_LEAST.get(smc["suite"].partition(":")[0], 0))
+    least = max((used + fell) * MEMORY_SHARE, tcp["accepted"] * MEMORY_SHARE,
+                MEMORY_LEAST.get(smc["suite"].partition(":")[0], 0))
     if used < least:
-        return [f"{smc['suite']}: {used} connections used RDMA, {fell} fell back, "
+        return [f"{smc['suite']}: {used} connections used memory, {fell} fell back, "
                 f"TCP accepted {tcp['accepted']}; want {least:.0f}"]
     return []
 
 
 def connections(r):
-    """The numbers of RDMA connections and fallbacks; None without counters."""
+    """The numbers of SMC connections and fallbacks; None without counters."""
     return r["counters"].get("client_smc"), r["counters"].get("client_tcp")
 
 
@@ -103,7 +103,7 @@ def describe(r):
     if r["mode"] == "tcp":
         text += f"; connections {r['accepted']}"
     else:
-        text += f"; connections {used} RDMA {fell} fallback"
+        text += f"; connections {used} SMC {fell} fallback"
     print(f"{text}; {r['seconds']:.0f} s", flush=True)
 
 
@@ -128,8 +128,8 @@ def start(t, vm, preload, modes, names):
 
 def modes_of(vm):
     """The modes that the module of machine VM supports."""
-    same = vm.call("exists", path="/proc/sys/net/smc/same_host")["yes"]
-    return [m for m in MODES if m != "same_host" or same]
+    same = vm.call("exists", path="/proc/sys/net/smc/memory")["yes"]
+    return [m for m in MODES if m != "memory" or same]
 
 
 def news(t, procs):

@@ -358,7 +358,7 @@ SOCKPERF = itertools.count(11111)
 def sockperf_server(w):
     """Start the server; return the client's arguments to reach it."""
     port = next(SOCKPERF)
-    w.serve(w.a, f"exec sockperf server --tcp -i {w.a.ip} -p {port}", port)
+    w.serve(w.a, f"exec sockperf server --tcp -p {port}", port)
     return f"--tcp -i {w.a.ip} -p {port} -t {w.seconds}"
 
 

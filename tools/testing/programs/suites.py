@@ -9,7 +9,7 @@ JSON object per suite and mode:
     suite, mode, results {test: [outcome, seconds, text]}, stream sockets made
     by family, connections that TCP accepted, growth of the module's counters
 
-usage: suites.py PRELOAD MODE[,MODE...] SUITE...   modes: tcp smc same_host
+usage: suites.py PRELOAD MODE[,MODE...] SUITE...   modes: tcp smc memory
        suites.py --child SUITE   (skips the tests named on standard input)
 
 SUITE is the name of a Python module, with :CLASS,CLASS... for some of its classes, or of a suite
@@ -40,7 +40,7 @@ SOCK_STREAM, TYPE_MASK = 1, 15
 INTERNET, AF_SMC, IPPROTO_SMC = (2, 10), 43, 256
 IPPROTO_TCP = 6
 TRIGGER = "hist:keys=family,type,protocol"
-SAME_HOST = "/proc/sys/net/smc/same_host"
+MEMORY = "/proc/sys/net/smc/memory"
 SNMP = "/proc/net/snmp"
 
 
@@ -260,9 +260,9 @@ def parent(preload, modes, names):
             env = dict(os.environ)
             if mode != "tcp":
                 env["LD_PRELOAD"] = preload
-            if os.path.exists(SAME_HOST):
-                with open(SAME_HOST, "w", encoding="ascii") as f:
-                    f.write(str(int(mode == "same_host")))
+            if os.path.exists(MEMORY):
+                with open(MEMORY, "w", encoding="ascii") as f:
+                    f.write(str(int(mode == "memory")))
             t0 = time.monotonic()
             before, accepted_before = counters(), accepted()
             count_start()

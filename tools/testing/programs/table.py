@@ -29,7 +29,7 @@ def value(result):
 
 
 def task(row, mode):
-    return row.what + ("; same-host SMC" if mode == "same_host" else "")
+    return row.what + ("; same-host SMC" if mode == "memory" else "")
 
 
 def line(row, results, mode):
@@ -98,7 +98,7 @@ def wanted():
     from rows import ROWS
 
     return [(row.name, task(row, mode)) for row in ROWS
-            for mode in ("smc", "same_host")[:1 + (row.fallen is None)]]
+            for mode in ("smc", "memory")[:1 + (row.fallen is None)]]
 
 
 def is_row(got, want):

@@ -11,16 +11,14 @@ import table
 
 MODES = ("tcp", "smc")
 PRELOAD = "/tmp/libsmc-preload.so"  # a copy that every user may read
-# with same-host SMC this share of the connections within one host must use RDMA
-RDMA_SHARE = 0.5
-# but this number is enough: net.smc.mem of a machine is full with 883, further ones are TCP
-RDMA_ENOUGH = 800
+# with same-host SMC this share of the connections within one host must use memory
+MEMORY_SHARE = 0.5
 # Bytes that differ from block to block, the same on both machines
 STREAM = "openssl enc -aes-128-ctr -nosalt -K 00 -iv 00 -in /dev/zero 2>/dev/null"
 
 
 class Work:
-    """One row in one mode: "tcp", "smc" or "same_host"."""
+    """One row in one mode: "tcp", "smc" or "memory"."""
 
     def __init__(self, t, files, seconds, mode):
         self.t = t
@@ -163,17 +161,23 @@ def transport(row, mode, count):
         raise Failed(f"{smc} connections used SMC-R, want {row.conns}; {tcp} fell back")
     if row.fallen is not None and tcp > row.fallen:
         raise Failed(f"{tcp} connections fell back, {row.fallen} may; {smc} used SMC-R")
-    if row.fallen is None and smc < min((smc + fell) * RDMA_SHARE, RDMA_ENOUGH):
-        raise Failed(f"{smc} connections used SMC-R, {fell} fell back")
+    if row.fallen is None:
+        return in_memory(count, smc, fell)
     if packets < 4 * smc:
         raise Failed(f"{packets} RDMA packets cannot carry {smc} connections")
-    words = f"SMC-R, {smc} connection{'s' * (smc > 1)}, {packets} packets"
-    return words + f"; {fell} fell back" * (row.fallen is None)
+    return f"SMC-R, {smc} connection{'s' * (smc > 1)}, {packets} packets"
 
 
-def same_host(t, value=None):
-    """Set net.smc.same_host on both machines; true if they have it."""
-    path = "/proc/sys/net/smc/same_host"
+def in_memory(count, smc, fell):
+    used = count.get("client_memory", 0)
+    if used < (smc + fell) * MEMORY_SHARE:
+        raise Failed(f"{used} of {smc} connections used memory, {fell} fell back")
+    return f"memory, {used} connection{'s' * (used > 1)}; {fell} fell back"
+
+
+def memory(t, value=None):
+    """Set net.smc.memory on both machines; true if they have it."""
+    path = "/proc/sys/net/smc/memory"
     if not all(vm.call("exists", path=path)["yes"] for vm in (t.a, t.b)):
         return False
     if value is not None:
@@ -184,14 +188,14 @@ def same_host(t, value=None):
 
 def modes(t, row):
     """The modes of a row; rows on one host also run with same-host SMC."""
-    return MODES + ("same_host",) * (row.fallen is None and same_host(t))
+    return MODES + ("memory",) * (row.fallen is None and memory(t))
 
 
 def run_row(t, files, row, mode, seconds):
     """Run a row in a mode; return (rate, unit, words, transport)."""
     w = Work(t, files, seconds, mode)
     t.step(f"{row.name} {mode}")
-    same_host(t, int(mode == "same_host"))
+    memory(t, int(mode == "memory"))
     before = counted(t)
     try:
         try:
@@ -202,7 +206,7 @@ def run_row(t, files, row, mode, seconds):
         return rate, unit, words, transport(row, mode, count)
     finally:
         w.stop()
-        same_host(t, 0)
+        memory(t, 1)
 
 
 def state(t, w):

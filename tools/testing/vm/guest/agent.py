@@ -295,7 +295,7 @@ class Agent:
         return {"list": smcdiag.sockets(req.get("netns"))}
 
     def op_stats(self, req):
-        return {"stats": smcnl.counters()}
+        return {"stats": smcnl.counters(req.get("netns"))}
 
     def op_groups(self, req):
         return {"list": smcnl.link_groups(req.get("netns"))}

@@ -267,9 +267,9 @@ def keep_answering(h, port):
     return 0
 
 
-def pour(h, port):
+def pour(h, port, **kw):
     """Send to drink() until the connection breaks; return the errno."""
-    s = h.connect(port)
+    s = h.connect(port, **kw)
     return pour_into(h, s)
 
 
@@ -289,8 +289,8 @@ def pour_into(h, s):
     return 0
 
 
-def drink(h, port):
-    s = h.connect(port)
+def drink(h, port, **kw):
+    s = h.connect(port, **kw)
     return drink_from(h, s)
 
 

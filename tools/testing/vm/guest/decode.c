@@ -40,6 +40,8 @@ typedef __s64 s64;
 #define WRITE_ONCE(x, value)	((x) = (value))
 /* nobody else looks */
 #define smp_store_release(p, value)	(*(p) = (value))
+/* the same */
+#define smp_load_acquire(p)	(*(p))
 
 static long long min(long long a, long long b)
 {

@@ -15,8 +15,8 @@ NETLINK_SOCK_DIAG = 4
 SOCK_DIAG_BY_FAMILY = 20
 NLM_F_REQUEST, NLM_F_ROOT = 1, 0x100
 NLMSG_ERROR, NLMSG_DONE = 2, 3
-EXT_CONNINFO, EXT_LGRINFO = 1, 2
-MODES = {0: "SMC-R", 1: "TCP", 2: "SMC-D"}
+EXT_CONNINFO, EXT_LGRINFO, EXT_DMBINFO = 1, 2, 8
+MODES = {0: "SMC-R", 1: "TCP", 2: "memory"}
 STATES = {
     1: "ACTIVE", 2: "INIT", 7: "CLOSED", 10: "LISTEN",
     20: "PEERCLOSEWAIT1", 21: "PEERCLOSEWAIT2", 22: "APPCLOSEWAIT1",
@@ -75,6 +75,16 @@ def linkinfo(d):
     return {"uid": uid, "peer_uid": peer_uid, "links": links}
 
 
+def dmbinfo(d):
+    names = ("peer_gid", "my_gid", "token", "peer_token", "peer_gid_ext", "my_gid_ext")
+    return dict(zip(("linkid", *names), struct.unpack("=I4xQQQQQQ", d)))
+
+
+def pairinfo(d):
+    return dict(zip(("peer_inode", "peer_net", "peer_cookie", "peer_token", "role"),
+                    struct.unpack("=QQQIB3x", d)))
+
+
 def listeninfo(d):
     return dict(zip(("queue", "queue_max", "handshakes", "deferred", "family"),
                     struct.unpack("=IIIII", d)))
@@ -93,6 +103,10 @@ def message(d):
             out["conn"] = conninfo(val)
         elif kind == 2:
             out["lgr"] = lgrinfo(val)
+        elif kind == 4:
+            out["dmb"] = dmbinfo(val)
+        elif kind == 67:
+            out["pair"] = pairinfo(val)
         elif kind == 64:
             out["group"] = linkinfo(val)
         elif kind == 65:
@@ -110,7 +124,7 @@ def sockets(name=None):
     with netns.inside(name):
         s = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_SOCK_DIAG)
     with s:
-        body = struct.pack("=BHB48s", AF_SMC, 0, EXT_CONNINFO | EXT_LGRINFO, b"")
+        body = struct.pack("=BHB48s", AF_SMC, 0, EXT_CONNINFO | EXT_LGRINFO | EXT_DMBINFO, b"")
         s.sendall(struct.pack("=IHHII", 16 + len(body), SOCK_DIAG_BY_FAMILY,
                               NLM_F_REQUEST | NLM_F_ROOT, 123456, 0) + body)
         while True:

@@ -94,12 +94,17 @@ def groups(data):
     return out
 
 
-def counters():
-    """The counters of the module; none without it, or of another one. Loads no module."""
+def counters(name=None):
+    """The counters of this network namespace, or of the namespace NAME.
+
+    None without the module, or of another one. Loads no module.
+    """
     if not os.path.isdir("/proc/sys/net/smc"):
         return {}
     try:
-        with Family() as f:
+        with netns.inside(name):
+            family = Family()
+        with family as f:
             return f.counters()
     except OSError:
         return {}

@@ -13,7 +13,7 @@ CLC_NAMES = {1: "proposal", 2: "accept", 3: "confirm", 4: "decline"}
 LLC_NAMES = {1: "confirm_link", 2: "add_link", 3: "add_link_cont", 4: "delete_link",
              6: "confirm_rkey", 7: "test_link", 9: "delete_rkey"}
 # our extension of CONFIRM LINK: an offer, and the reply to it
-IMMEDIATE = 0x5ae293c7, 0xa51d6c38
+EXTENSIONS = 0x5ae293c7, 0xa51d6c38
 # KIND is the codec's, NAME shows whether it is a reply, SENDER is the machine's number;
 # PAIRS are the keys after the message
 Message = namedtuple("Message", "kind name sender data says pairs", defaults=([],))
@@ -106,7 +106,7 @@ def end(d, mac, gid, qpn):
 def confirm_link(d, _):
     return {"end": end(d, 4, 10, 26), "link_num": d[29], "link_uid": u(d, 30, 4),
             "max_links": d[34], "max_conns": d[35], "no_eye_catcher": bool(d[3] & 3),
-            "has_imm": u(d, 36, 4) == IMMEDIATE[is_reply(d)] and bool(d[40] & 1)}
+            "ext": d[40] & 3 if u(d, 36, 4) == EXTENSIONS[is_reply(d)] else 0}
 
 
 def add_link(d, is_rfc):

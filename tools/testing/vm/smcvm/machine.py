@@ -144,7 +144,7 @@ class Machine:
 
     def __init__(self, name, number, kern, relay, rundir, vcpus=1, nics=1, accel="tcg",
                  plugin=None, cx16=False, limit=LIMIT, lean=False, root=None,
-                 words="", devices=()):
+                 words="", devices=(), by_insns=False):
         self.name = name
         self.number = number
         self.kernel = kern
@@ -160,6 +160,7 @@ class Machine:
         self.root = root
         self.words = words
         self.devices = devices
+        self.by_insns = by_insns
         self.insns = os.path.join(rundir, f"insns-{name}")
         self.ip = f"10.43.0.{number}"
         self.ip6 = f"fd43::{number}"
@@ -217,7 +218,7 @@ class Machine:
             append += " bench_init=1 systemd.firstboot=off"
         debug = self.kernel.kind.startswith("debug")
         argv = [*system, "-name", f"bench-{self.name}",
-                "-accel", self.accel + (",thread=multi" if self.accel == "tcg" else ""),
+                *self.clock(),
                 "-cpu", cpu, "-smp", f"{self.vcpus},sockets={self.vcpus}",
                 "-m", "2048" if debug or self.root else "1024",
                 "-display", "none", "-nodefaults", "-no-reboot", "-no-user-config",
@@ -243,11 +244,18 @@ class Machine:
                      "-device", f"virtio-net-{bus},netdev=n{i},mac={mac}"]
         return argv
 
+    def clock(self):
+        """The emulation, and what the machine's clock counts: time, or instructions of 1 ns."""
+        if self.by_insns:
+            return ["-accel", "tcg,thread=single", "-icount", "shift=0"]
+        return ["-accel", self.accel + (",thread=multi" if self.accel == "tcg" else "")]
+
     def amd64(self):
         """Program and machine of QEMU, its CPU, words for the kernel, and the bus of devices."""
         # noapic: a PIT tick between two stores of mp_irqdomain_alloc() causes a null
         # dereference during boot, which happens on loaded hosts. All devices have MSI-X.
-        words = (f"console=ttyS0 tsc=reliable tsc_early_khz={kernel.tsc_khz()} noapic reboot=t")
+        khz = 1000000 if self.by_insns else kernel.tsc_khz()
+        words = f"console=ttyS0 tsc=reliable tsc_early_khz={khz} noapic reboot=t"
         # QEMU 7.2 leaves garbage in the flags after a cmpxchg16b that did not
         # exchange: an interrupt there causes a double fault, usually in an allocation.
         # Programs rarely hit that; where they need the instruction the kernel avoids it.
@@ -473,9 +481,9 @@ class Machine:
         return [s for s in self.call("sockets", netns=netns)["list"]
                 if all(s.get(k) == v for k, v in want.items())]
 
-    def stats(self):
-        """The counters of the module, {} without it."""
-        return self.call("stats")["stats"]
+    def stats(self, netns=None):
+        """The counters of the module in a namespace, {} without it."""
+        return self.call("stats", netns=netns)["stats"]
 
     def counters(self, dev="rxe0"):
         ans = self.call("counters", dev=dev)

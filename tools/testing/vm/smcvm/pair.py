@@ -51,11 +51,12 @@ class Pair:
     their instructions. LEAN machines do without a cost that an RNIC would not cause or that
     hides what is measured: checksums in software loops, and zeroed memory. RNIC is "PROFILE" or
     "PROFILE,DMA" of the model in tools/testing/rnic, which then takes the place of soft-RoCE;
-    further words are parameters of the model.
+    further words are parameters of the model. BY_INSNS has the clocks of emulated machines advance
+    by a nanosecond with each instruction, and with the time while they are idle.
     """
 
     def __init__(self, kind="debug", vcpus=1, nics=1, mtu=1500, names="ab", plugin=None,
-                 cx16=False, patience=IDLE, lean=False, words="", rnic=None):
+                 cx16=False, patience=IDLE, lean=False, words="", rnic=None, by_insns=False):
         kernels = [kernel.get(k) for k in kernel.kinds(kind)]
         self.kernel = kernels[0]    # that of A, and of further machines
         self.mtu = mtu
@@ -84,11 +85,11 @@ class Pair:
         self.dialect = {n: None for n in names}
         self.rdma_base = {}
         self.at_boot = {}
-        self.accel = "tcg" if plugin else kernel.qemu_accel(kernels)
+        self.accel = "tcg" if plugin or by_insns else kernel.qemu_accel(kernels)
         self.relay = Relay(self.dir, self.limit)
         self.vms = {n: Machine(n, HOSTS[n], kernels["ab".index(n)], self.relay, self.dir,
                                vcpus, nics, self.accel, plugin, cx16, self.limit, lean,
-                               words=words, devices=devices)
+                               words=words, devices=devices, by_insns=by_insns)
                     for n in names}
         for n, vm in self.vms.items():
             setattr(self, n, vm)
@@ -299,6 +300,9 @@ class Pair:
         if vm.kernel.has_sysctl:
             lines.append(f"cd {SYSCTL_DIR}; echo {dialect % 2} > dialect; "
                          f"echo {dialect & 2} > default_eid")
+            # a link is lost soon, with what this does to connections with any peer; scenarios
+            # of landings and outages change that
+            lines.append("echo 0 > landing; echo 6 > rdma_retries")
             lines.append(f"echo {self.ack_exponent} > rdma_ack_exponent")
         elif dialect:
             raise BenchError("without sysctls there is only the deployed dialect")

@@ -342,7 +342,7 @@ class Test:
             raise Failed(f"{vm.name}: {sent} RDMA packets, want at most {most}")
 
     def mode(self, vm, want, port, count=1, reason=None, netns=None):
-        """Wait until VM lists COUNT sockets of PORT in mode WANT ("SMC-R", "TCP")."""
+        """Wait until VM lists COUNT sockets of PORT in mode WANT ("SMC-R", "memory", "TCP")."""
         if self.family != "smc":
             return []
         seen = []
@@ -443,6 +443,11 @@ class Test:
         out = vm.run(f"{who} {self.guest_path(kernel.user_tool('smc'))} {words}", check=False)
         self.equal(out.rc, status, f"{vm.name}: smc {words}: {out.err}")
         return out
+
+    @staticmethod
+    def reason(row, name="reason"):
+        """The code of a reason in the tool's JSON, None without one."""
+        return int(row[name]["code"], 16) if name in row else None
 
     def reload(self, *vms, look=True):
         """Reload the module, which ends all link groups and the cache of peers.

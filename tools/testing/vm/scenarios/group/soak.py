@@ -44,7 +44,7 @@ ip -n soak1 link add pair type veth peer name pair netns soak2
 for n in 1 2; do
 	ip -n soak$n addr add 10.97.0.$n/24 dev pair
 	ip -n soak$n link set pair up
-	(cd /proc/sys/net/smc; grep '' * | grep -v ^mem:; echo same_host:1) |
+	(cd /proc/sys/net/smc; grep '' * | grep -v ^mem:; echo memory:2) |
 		ip netns exec soak$n sh -c 'cd /proc/sys/net/smc
 			while IFS=: read file value; do echo $value >$file; done'
 done"""

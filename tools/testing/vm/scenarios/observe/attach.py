@@ -26,7 +26,7 @@ def start(vm, group, *argv):
 def attached(t, vm):
     """The numbers of sockets by group."""
     out = json.loads(vm.run(f"{t.smc} status -j").out)
-    t.equal(out["schema"], 1, "schema")
+    t.equal(out["schema"], 2, "schema")
     return {g.get("path"): g["sockets"] for g in out["cgroups"]}
 
 

@@ -73,20 +73,19 @@ def end(t, *procs):
 def by_parent(t):
     """Containers below an attached group, with a setting that runc makes."""
     t.a.run(f"mkdir -p {MOUNT}/smc.slice && smc attach smc.slice")
-    same_host = {"net.smc.same_host": "1"}
+    shared = {"net.smc.memory": "2"}
     web = container(t.a, "web", "smc.slice/web", "c1", "web", "serve", ":8080",
-                    sysctl=same_host)
+                    sysctl=shared)
     web.expect_out("listening")
-    t.rdma_start()
     client = container(t.a, "client", "smc.slice/client", "c2", "web", "get",
-                       "http://10.9.2.1:8080/", sysctl=same_host)
+                       "http://10.9.2.1:8080/", sysctl=shared)
     client.expect_out("moved 10485760")
     for ns in ("c1", "c2"):
-        t.mode(t.a, "SMC-R", 8080, netns=ns)
-    t.carried(t.a, 10_485_760)
+        t.mode(t.a, "memory", 8080, netns=ns)
+    t.equal(t.a.stats("c2")["client_memory"], 1, "connections in memory")
     end(t, client, web)
     t.a.run("smc detach -a; for n in 1 2; do ip netns exec c$n sh -c "
-            "'echo 0 >/proc/sys/net/smc/same_host'; done")
+            "'echo 1 >/proc/sys/net/smc/memory'; done")
 
 
 def daemon(t):
@@ -135,19 +134,19 @@ def by_daemon(t):
                        "http://10.9.2.1:8080/")
     client.expect_out("moved 10485760")
     for ns in ("c1", "c2"):
-        t.mode(t.a, "SMC-R", 8080, netns=ns)
+        t.mode(t.a, "memory", 8080, netns=ns)
     end_one = container(t.a, "other", groups[2] + "/other", "c3", "web", "get",
                         "http://10.9.3.1:8080/")
     end_one.expect_out("moved 10485760")
     t.no_sockets(t.a, 8080, netns="c3")
-    t.equal(t.a.read("/proc/sys/net/smc/same_host").strip(), "1", "setting of the node")
+    t.equal(t.a.read("/proc/sys/net/smc/memory").strip(), "2", "setting of the node")
     t.equal(procs[1].rc, None, f"the script runs: {procs[1].err}")
     end(t, end_one, client, web, *sandboxes)
     for p in procs:
         p.kill()
         p.wait(check=False)
     t.a.run("mv /run/bench.conf /etc/modprobe.d/bench.conf")
-    t.a.write("/proc/sys/net/smc/same_host", "0")
+    t.a.write("/proc/sys/net/smc/memory", "1")
 
 
 def two_hosts(t):
@@ -162,7 +161,7 @@ def two_hosts(t):
     client.expect_out("moved 10485760")
     for vm in (t.a, t.b):
         t.mode(vm, "SMC-R", 8080)
-    t.carried(t.a, 10_485_760)
+    t.equal(t.a.stats("c2")["client_memory"], 1, "connections in memory")
     client.close_stdin()
     t.wait_all(client)
     web.kill()

@@ -67,7 +67,7 @@ def run(t):
     halves = start(t, 6000)
     t.mode(t.a, "SMC-R", 6000)
     out = t.run_smc(t.b, "drain --wait 0", 1).out
-    t.check("1 connections in 1 link groups" in out, f"what is left: {out!r}")
+    t.check("1 connections of this host are left, and 1 link groups" in out, f"what is left: {out!r}")
     talk(t, 6001, ("TCP", PEERNOSMC), ("TCP", DRAIN))
     t.run_smc(t.b, "drain --undo")
     t.run_smc(t.a, "drain --wait 0", 1)

@@ -59,7 +59,7 @@ def explained(t, want, *wrong, port=PORT):
     out = json.loads(smc(t, t.b, f"explain -j {t.a.ip}:{port}", 0 if want is None else 1))
     t.equal(sorted(c["check"] for c in out["checks"] if c["verdict"] == "wrong"), sorted(wrong),
             f"checks of {out}")
-    t.equal(out.get("reason"), want, "reason")
+    t.equal(t.reason(out), want, "reason")
     return out
 
 
@@ -83,7 +83,7 @@ def same_socket(t, listed):
         t.equal(out.rc, host.rc, f"exit status for {name}")
         said = json.loads(out.out)
         for key in ("local", "peer", "inode", "mode", "reason"):
-            t.equal(said["socket"][key], listed[key], f"{key} of {name}")
+            t.equal(said["socket"].get(key), listed.get(key), f"{key} of {name}")
         t.equal(said["text"], json.loads(host.out)["text"], f"choice for {name}")
 
 
@@ -120,8 +120,10 @@ def paths(t):
     talk(t, "TCP", POLICY)
     t.equal([r["hits"] for r in read(t, t.b, "policy", "policy")], [1], "hits")
     smc(t, t.b, "policy flush")
+    t.set(t.b, memory=0)
     out = json.loads(smc(t, t.b, "explain -j 127.0.0.1", 1))
-    t.equal(out["reason"], NODEV, "loopback")
+    t.equal(t.reason(out), NODEV, "loopback")
+    t.restore("memory")
     smc(t, t.b, "explain 2001:db8::1", 1)
     smc(t, t.b, "explain host.invalid", 1)
     t.b.run(f"ip xfrm policy add dir out dst {t.a.ip}/32 tmpl proto esp mode transport level use")
@@ -138,19 +140,20 @@ def memory(t):
     hole = t.relay.rule(drop=1, proto="udp", port=4791)
     first = talk(t, "TCP")
     t.relay.unrule(hole)
-    t.equal(first["memory_age_ms"], 0, "age of a reason that was found now")
+    t.check("memory_age_ms" not in first, f"a reason that was found now: {first}")
     peers = read(t, t.b, "peers", "peers")
     t.equal([(p["peer_address"], "peer_port" in p) for p in peers], [(t.a.ip, False)], "peers")
     t.check(0 < peers[0]["left_ms"] < 600_000, f"time that is left: {peers}")
-    explained(t, peers[0]["reason"], "memory")
-    second = talk(t, "TCP", peers[0]["reason"])
+    reason = t.reason(peers[0])
+    explained(t, reason, "memory")
+    second = talk(t, "TCP", reason)
     t.check(second["memory_age_ms"], f"{second} does not say that it was remembered")
     t.check("remembered for" in smc(t, t.b, "history"), "nor does the history")
     shown = read(t, t.b, "history", "history")[before:]
-    t.equal([(r["role"], r["peer_address"], r["peer_port"], r["reason"], "age_ms" in r)
+    t.equal([(r["role"], r["peer_address"], r["peer_port"], t.reason(r), "age_ms" in r)
              for r in shown],
-            [("client", t.a.ip, PORT, peers[0]["reason"], False),
-             ("client", t.a.ip, PORT, peers[0]["reason"], True)], "history")
+            [("client", t.a.ip, PORT, reason, False),
+             ("client", t.a.ip, PORT, reason, True)], "history")
     user = "setpriv --reuid 1000 --regid 1000 --clear-groups"
     # what others did is not for a user, so what is remembered is not for his check
     for what in ("history", "peers", "events"):

@@ -135,6 +135,11 @@ ln -sf {t.guest_path(kernel.user_tool("smc"))} /usr/local/bin/smc
 ln -sf {t.guest_path(kernel.preload_library())} /usr/local/lib/smc""")
     t.b.run(f"""mountpoint -q {CGROUPS} || mount -t cgroup2 cgroup2 {CGROUPS}
 mkdir -p {CGROUPS}/pod; ip netns add pod""")
+    # the guide moves its connections to TCP, which new groups agree on
+    t.no_groups()
+    t.restore("lgr_idle_ms")
+    for vm in (t.a, t.b):
+        t.set(vm, landing=1)
     s = t.half(t.a, serve_any, port=PORT)
     s.expect("listening")
     try:
@@ -143,6 +148,6 @@ mkdir -p {CGROUPS}/pod; ip netns add pod""")
         examples(t)
     finally:
         t.b.run(f"rmdir {CGROUPS}/pod; ip netns del pod; nft flush ruleset; smc ueid flush; "
-                "smc pnet flush; sysctl -q net.smc.same_host=0", check=False)
+                "smc pnet flush; sysctl -q net.smc.memory=1", check=False)
     s.gate("stop")
     t.wait_all(s)

@@ -50,7 +50,7 @@ ip -n c1 link add pair type veth peer name pair netns c2
 for n in 1 2; do
 	ip -n c$n addr add 10.9.0.$n/24 dev pair
 	ip -n c$n link set pair up
-	ip netns exec c$n sh -c 'echo 1 >/proc/sys/net/smc/same_host'
+	ip netns exec c$n sh -c 'echo 2 >/proc/sys/net/smc/memory'
 done
 """
 
@@ -121,8 +121,7 @@ def is_ours(t, vm, version, what):
 
 
 def moves(t, vm):
-    """A connection between two namespaces, which the adapter carries."""
-    sent = vm.counters()["sent_pkts"]
+    """A connection between two namespaces, in memory."""
     server = vm.spawn(["ip", "netns", "exec", "c1", "smc", "run", "python3", "-c", SERVER])
     server.expect_out("listening")
     client = vm.spawn(["ip", "netns", "exec", "c2", "smc", "run", "python3", "-c", CLIENT])
@@ -130,8 +129,7 @@ def moves(t, vm):
     for ns in ("c1", "c2"):
         modes = [row["mode"] for row in json.loads(
             vm.run(f"ip netns exec {ns} smc list -j").out)["sockets"] if row["state"] == "ACTIVE"]
-        t.equal(modes, ["SMC-R"], f"{ns}: modes of connections")
-    t.check(vm.counters()["sent_pkts"] - sent > 1_000_000 // 4096, "the adapter carried nothing")
+        t.equal(modes, ["memory"], f"{ns}: modes of connections")
     client.write("\n")
     t.wait_all(client, server)
 

@@ -28,7 +28,7 @@ BACK = """rdma link add rxe0 type rxe netdev eth0; rdma link del rxe9; ip link d
 def said(t, vm, what):
     """The output of a command for programs."""
     out = json.loads(vm.run(f"{t.smc} {what} -j").out)
-    t.equal(out["schema"], 1, "schema")
+    t.equal(out["schema"], 2, "schema")
     return out
 
 

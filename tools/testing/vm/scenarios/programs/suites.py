@@ -29,7 +29,7 @@ def run(t):
     only = os.environ.get("SMC_SUITES", "").split()
     for vm in (t.a, t.b):
         # the suites switch it, each for its own run
-        t.set(vm, same_host=0)
+        t.set(vm, memory=0)
     is_short = not only and not t.long
     suites = compare.SHORT if is_short else compare.SUITES
     compare.run(t, {vm: [n for n in only if n.partition(":")[0] in names] if only else names

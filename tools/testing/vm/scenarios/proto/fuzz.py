@@ -308,7 +308,7 @@ def prepared(t):
     """The machines have control groups, and settings for the duration of the context."""
     old = {(vm, name): vm.sysctl(name) for vm in (t.a, t.b) for name in MACHINE}
     for vm in (t.a, t.b):
-        t.set(vm, same_host=t.dialect)
+        t.set(vm, memory=t.dialect)
         vm.run(f"mountpoint -q {CGROUP} || mount -t cgroup2 none {CGROUP}; "
                f"echo +memory >{CGROUP}/cgroup.subtree_control")
         for name, value in MACHINE.items():

@@ -69,7 +69,7 @@ def without(t, vm, other, port, n):
 def explained(t, port, want):
     """What the client says of the service."""
     out = json.loads(t.run_smc(t.b, f"check -j {t.a.ip}:{port}", want is not None).out)
-    t.equal(out.get("reason"), want, "reason by smc check")
+    t.equal(t.reason(out), want, "reason by smc check")
 
 
 def declined(t, vm, other, port, n):

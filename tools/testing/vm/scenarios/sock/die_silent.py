@@ -117,11 +117,11 @@ def run(t):
     peers = json.loads(t.run_smc(t.b, "peers -j").out)["peers"]
     # an older one may have given its slot to a newer one
     t.check((HOST, PORT + len(CASES) - 2, PEERNOSMC) in
-            [(p["peer_address"], p.get("peer_port"), p["reason"]) for p in peers],
+            [(p["peer_address"], p.get("peer_port"), t.reason(p)) for p in peers],
             f"the last service is not remembered: {peers}")
     history = json.loads(t.run_smc(t.b, "history -j").out)["history"]
-    t.equal([(r["peer_port"], r["reason"]) for r in history
-             if r["peer_address"] == HOST and r.get("age_ms") and r["reason"] == PEERNOSMC],
+    t.equal([(r["peer_port"], t.reason(r)) for r in history
+             if r["peer_address"] == HOST and r.get("age_ms") and t.reason(r) == PEERNOSMC],
             [(PORT + i, PEERNOSMC) for i in range(len(CASES) - 1)], "history")
     for i in range(len(CASES)):
         t.no_sockets(t.b, PORT + i)

@@ -23,7 +23,7 @@ timeout = 90
 PORT = 5410
 GROUP = "/sys/fs/cgroup/middleboxes"
 REPEATER, NOWHERE, VIP = "10.43.0.77", "10.43.0.99", "10.43.{}.5{}"
-PEERNOSMC, NOSMCRDEV, POLICY = 0x03010000, 0x03030002, 0x03f00000
+PEERNOSMC, POLICY = 0x03010000, 0x03f00000
 GREETING, REQUEST, ANSWER = b"220 ready\r\n", b"PING\r\n", b"PONG\r\n"
 SYNS = {"proto": "tcp", "frm": "b", "flags": SYN, "nflags": ACK}
 
@@ -126,7 +126,7 @@ class Box:
 def remembered(t, vm):
     """What connections of VM use TCP for: (address, port or kind, reason)."""
     peers = json.loads(t.run_smc(vm, "peers -j").out)["peers"]
-    return [(p["peer_address"], p.get("peer_port", p.get("failure")), p["reason"]) for p in peers]
+    return [(p["peer_address"], p.get("peer_port", p.get("failure")), t.reason(p)) for p in peers]
 
 
 def forget(t):
@@ -253,14 +253,14 @@ def redirects(t, port):
 
 
 def redirects_to_itself(t, port):
-    """A BPF program sends connections back to this host, which has no RNIC for them: no offer."""
+    """A BPF program sends connections back to this host: both ends share memory."""
     t.step(redirects_to_itself.__doc__)
     declines = t.stat(t.b, "decline_tx")
     s = t.half(t.b, serve, port=port, count=1)
     s.expect("listening")
     c = t.half(t.b, redirected_stay, port=port, to="127.0.0.1")
     t.expect_all("connected", c)
-    t.mode(t.b, "TCP", port, reason=NOSMCRDEV)
+    t.mode(t.b, "memory", port, 2)
     c.gate("ask")
     t.wait_all(c, s)
     t.equal(t.stat(t.b, "decline_tx"), declines, "Declines")
