@@ -10,7 +10,8 @@ LEFT, RIGHT, TOP, BOTTOM = 70, 110, 44, 56
 INNER_W, INNER_H = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
 # colours that colour-blind readers can tell apart
 COLOURS = {"tcp": "#777777", "ours": "#0072b2", "stock": "#d55e00", "rsockets": "#009e73",
-           "verbs": "#cc79a7", "verbs-imm": "#b58900"}
+           "verbs": "#cc79a7", "verbs-imm": "#b58900",
+           "memory": "#0072b2", "unix": "#56b4e9", "pipe": "#d55e00"}
 STYLE = ("text{font:12px sans-serif;fill:#222}.title{font-size:15px;font-weight:bold}"
          ".grid{stroke:#ddd}.axis{stroke:#555}")
 

@@ -29,12 +29,20 @@
  *                                one under way on each
  *   small waves HOST PORT N CONNS
  *                                as turns, CONNS connections at a time
+ *   small broker PORT READERS    pass what one connection sends to READERS others
+ *   small fan HOST PORT MS READERS
+ *                                send to a broker, and read as all of its READERS
+ *
+ * PORT may be "@NAME", an abstract address of AF_UNIX, or a path with a "/": two named
+ * pipes, PATH.0 to the server and PATH.1 from it. HOST has no meaning then. Pipes carry
+ * what has one connection and no epoll: server and rounds, sink and stream.
  *
  * The clients with MS print one line: rounds, microseconds, then the median and the
  * 99th percentile of a round in nanoseconds. "burst" prints the microseconds until half
  * of its connections and all of them were connected. Those with N do as many for each
  * line of input, too, and print the total; the idle one keeps its connections
- * until its input ends. "versus" prints connections, both rates in 1/s, and the
+ * until its input ends. "fan" prints the bytes that the readers received and the
+ * microseconds. "versus" prints connections, both rates in 1/s, and the
  * median of the second rate in thousandths of the first. It compares
  * neighbouring blocks, so that changes of the host's load affect both. Without
  * a KIND the sockets are plain TCP; a preload library changes them.
@@ -57,6 +65,8 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 
 #include <linux/errqueue.h>
 
@@ -71,6 +81,7 @@
 #define MAX_CONNS	1000
 #define MAX_IDLE	20000
 #define MAX_FILES	65536
+#define RECORDS		16384	/* bytes that a writer sends to a broker at once */
 #define BATCH		64	/* events of a poll */
 
 #ifndef AF_SMC
@@ -82,6 +93,13 @@ static char data[BIG];
 static size_t message_size = SIZE;
 static int family = AF_INET;
 static int nodelay = 1;
+static int pipe_out = -1;	/* where to write, if the connection is two pipes */
+
+union address {
+	struct sockaddr any;
+	struct sockaddr_in in;
+	struct sockaddr_un un;	/* the path of two pipes, too */
+};
 
 static void die(const char *what)
 {
@@ -97,28 +115,101 @@ static uint64_t now_ns(void)
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 
-static int make_socket(void)
+static int is_unix(const union address *addr)
+{
+	return addr->any.sa_family == AF_UNIX;
+}
+
+static int is_pipe(const union address *addr)
+{
+	return is_unix(addr) && addr->un.sun_path[0];
+}
+
+static socklen_t length(const union address *addr)
+{
+	return is_unix(addr) ? sizeof(addr->un) : sizeof(addr->in);
+}
+
+static int make_socket(const union address *addr)
 {
 	int fd;
 
-	fd = socket(family, SOCK_STREAM, 0);
+	fd = socket(is_unix(addr) ? AF_UNIX : family, SOCK_STREAM, 0);
 	if (fd < 0)
 		die("socket");
+	if (is_unix(addr))
+		return fd;
 	if (setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &nodelay, sizeof(nodelay)))
 		die("TCP_NODELAY");
 	return fd;
 }
 
-static struct sockaddr_in address(const char *host, const char *port)
+static union address address(const char *host, const char *port)
 {
-	struct sockaddr_in addr = { .sin_family = AF_INET };
+	union address addr = { .un.sun_family = AF_UNIX };
 
-	addr.sin_port = htons(atoi(port));
-	if (inet_pton(AF_INET, host, &addr.sin_addr) != 1) {
+	if (*port == '@' || strchr(port, '/')) {
+		snprintf(addr.un.sun_path, sizeof(addr.un.sun_path), "%s", port);
+		if (*port == '@')
+			addr.un.sun_path[0] = '\0';
+		return addr;
+	}
+	addr.in.sin_family = AF_INET;
+	addr.in.sin_port = htons(atoi(port));
+	if (inet_pton(AF_INET, host, &addr.in.sin_addr) != 1) {
 		errno = EINVAL;
 		die(host);
 	}
 	return addr;
+}
+
+static int open_end(const union address *addr, int nr, int flags)
+{
+	char path[sizeof(addr->un.sun_path) + 3];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s.%d", addr->un.sun_path, nr);
+	fd = open(path, flags);
+	if (fd < 0)
+		die(path);
+	return fd;
+}
+
+/* Waits for the other end, which opens the pipes in the same order. */
+static int open_pipes(const union address *addr, int is_server)
+{
+	int fd;
+
+	if (is_server) {
+		fd = open_end(addr, 0, O_RDONLY);
+		pipe_out = open_end(addr, 1, O_WRONLY);
+	} else {
+		pipe_out = open_end(addr, 0, O_WRONLY);
+		fd = open_end(addr, 1, O_RDONLY);
+	}
+	return fd;
+}
+
+static void make_pipes(const union address *addr)
+{
+	char path[sizeof(addr->un.sun_path) + 3];
+	int nr;
+
+	for (nr = 0; nr < 2; nr++) {
+		snprintf(path, sizeof(path), "%s.%d", addr->un.sun_path, nr);
+		if (mkfifo(path, 0600) && errno != EEXIST)
+			die(path);
+	}
+}
+
+static ssize_t get_some(int fd, char *buf, size_t len)
+{
+	return pipe_out < 0 ? recv(fd, buf, len, 0) : read(fd, buf, len);
+}
+
+static ssize_t put_some(int fd, const char *buf, size_t len)
+{
+	return pipe_out < 0 ? send(fd, buf, len, MSG_NOSIGNAL) : write(pipe_out, buf, len);
 }
 
 /* False at the end of the stream. */
@@ -127,7 +218,7 @@ static int get_bytes(int fd, char *buf, size_t len)
 	size_t have = 0;
 
 	while (have < len) {
-		ssize_t n = recv(fd, buf + have, len - have, 0);
+		ssize_t n = get_some(fd, buf + have, len - have);
 
 		if (n < 0)
 			die("recv");
@@ -146,7 +237,7 @@ static int get_message(int fd, char *buf)
 static void put_bytes(int fd, const char *buf, size_t len)
 {
 	while (len) {
-		ssize_t n = send(fd, buf, len, MSG_NOSIGNAL);
+		ssize_t n = put_some(fd, buf, len);
 
 		if (n < 0)
 			die("send");
@@ -162,12 +253,12 @@ static void put_message(int fd, const char *buf)
 
 static int make_listener(const char *port)
 {
-	struct sockaddr_in addr = address("0.0.0.0", port);
-	int ls = make_socket();
+	union address addr = address("0.0.0.0", port);
+	int ls = make_socket(&addr);
 	int one = 1;
 
 	setsockopt(ls, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-	if (bind(ls, (struct sockaddr *)&addr, sizeof(addr)) || listen(ls, MAX_CONNS))
+	if (bind(ls, &addr.any, length(&addr)) || listen(ls, MAX_CONNS))
 		die("listen");
 	return ls;
 }
@@ -187,11 +278,33 @@ static void sink(int fd)
 
 	while (get_message(fd, buf)) {
 		for (left = strtoul(buf, NULL, 10); left; left -= n) {
-			n = recv(fd, data, left < READ ? left : READ, 0);
+			n = get_some(fd, data, left < READ ? left : READ);
 			if (n <= 0)
 				die("recv");
 		}
 		put_message(fd, buf);
+	}
+}
+
+static int wait_accept(int ls)
+{
+	int fd = accept(ls, NULL, NULL);
+
+	if (fd < 0)
+		die("accept");
+	return fd;
+}
+
+static void serve_pipes(const union address *addr, void (*one)(int fd))
+{
+	int fd;
+
+	make_pipes(addr);
+	for (;;) {
+		fd = open_pipes(addr, 1);
+		one(fd);
+		close(fd);
+		close(pipe_out);
 	}
 }
 
@@ -200,12 +313,19 @@ static void serve(int ls, void (*one)(int fd))
 	int fd;
 
 	for (;;) {
-		fd = accept(ls, NULL, NULL);
-		if (fd < 0)
-			die("accept");
+		fd = wait_accept(ls);
 		one(fd);
 		close(fd);
 	}
+}
+
+static void serve_port(const char *port, void (*one)(int fd))
+{
+	union address addr = address("0.0.0.0", port);
+
+	if (is_pipe(&addr))
+		serve_pipes(&addr, one);
+	serve(make_listener(port), one);
 }
 
 static void use_kind(const char *kind)
@@ -269,7 +389,7 @@ static void hold(const char *port)
 
 /* What the clients with N do it with. */
 struct load {
-	struct sockaddr_in addr;
+	union address addr;
 	int fd;
 	size_t size;
 	int is_zerocopy;
@@ -293,11 +413,14 @@ static void exchange(int fd)
 	wait_answer(fd);
 }
 
-static int open_connection(const struct sockaddr_in *addr)
+static int open_connection(const union address *addr)
 {
-	int fd = make_socket();
+	int fd;
 
-	if (connect(fd, (const struct sockaddr *)addr, sizeof(*addr)))
+	if (is_pipe(addr))
+		return open_pipes(addr, 0);
+	fd = make_socket(addr);
+	if (connect(fd, &addr->any, length(addr)))
 		die("connect");
 	return fd;
 }
@@ -309,7 +432,7 @@ static int compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static int run(const struct sockaddr_in *addr, uint64_t ms, int is_pingpong)
+static int run(const union address *addr, uint64_t ms, int is_pingpong)
 {
 	uint64_t began = 0, last, now = 0;
 	int fd = -1;
@@ -339,7 +462,7 @@ static int run(const struct sockaddr_in *addr, uint64_t ms, int is_pingpong)
 	return 0;
 }
 
-static uint32_t block_us(const struct sockaddr_in *addr)
+static uint32_t block_us(const union address *addr)
 {
 	uint64_t began = now_ns();
 	int i;
@@ -366,7 +489,7 @@ static int versus(char **argv)
 		for (k = 0; k < 2; k++) {
 			/* the kinds alternate as the first */
 			int kind = k ^ (n & 1);
-			struct sockaddr_in addr = address(argv[0], argv[1 + 2 * kind]);
+			union address addr = address(argv[0], argv[1 + 2 * kind]);
 
 			use_kind(argv[2 + 2 * kind]);
 			us[kind][n < 0 ? 0 : n] = block_us(&addr);
@@ -385,13 +508,13 @@ static int versus(char **argv)
 	return 0;
 }
 
-static int start_connection(const struct sockaddr_in *addr)
+static int start_connection(const union address *addr)
 {
-	int fd = make_socket();
+	int fd = make_socket(addr);
 
 	if (fcntl(fd, F_SETFL, O_NONBLOCK))
 		die("O_NONBLOCK");
-	if (connect(fd, (const struct sockaddr *)addr, sizeof(*addr)) && errno != EINPROGRESS)
+	if (connect(fd, &addr->any, length(addr)) && errno != EINPROGRESS)
 		die("connect");
 	return fd;
 }
@@ -411,7 +534,7 @@ static void wait_connection(int fd)
 }
 
 /* Connections that wait do not delay the time of another one. */
-static int burst(const struct sockaddr_in *addr, int n)
+static int burst(const union address *addr, int n)
 {
 	static uint32_t us[MAX_CONNS];
 	static int conns[MAX_CONNS];
@@ -446,7 +569,7 @@ static int burst(const struct sockaddr_in *addr, int n)
 	return 0;
 }
 
-static int open_by_poll(const struct sockaddr_in *addr)
+static int open_by_poll(const union address *addr)
 {
 	int fd = start_connection(addr);
 
@@ -605,6 +728,86 @@ static void crowd(const struct load *load, long n)
 	}
 }
 
+/* The first connections are those of the readers. */
+static void broker(const char *port, int readers)
+{
+	int ls = make_listener(port), to[MAX_CONNS], from, i;
+	ssize_t n;
+
+	for (;;) {
+		for (i = 0; i < readers; i++)
+			to[i] = wait_accept(ls);
+		from = wait_accept(ls);
+		while ((n = recv(from, data, READ, 0)) > 0)
+			for (i = 0; i < readers; i++)
+				put_bytes(to[i], data, n);
+		if (n < 0)
+			die("recv");
+		for (i = 0; i < readers; i++)
+			close(to[i]);
+		close(from);
+	}
+}
+
+/* Reads all connections to their ends; returns the number of bytes. */
+static uint64_t read_all(const int *conns, int n)
+{
+	struct epoll_event events[BATCH];
+	int epoll = epoll_create1(0), got, i;
+	uint64_t total = 0;
+	ssize_t len;
+
+	for (i = 0; i < n; i++)
+		watch(epoll, conns[i]);
+	while (n) {
+		got = epoll_wait(epoll, events, BATCH, -1);
+		if (got < 0)
+			die("epoll");
+		for (i = 0; i < got; i++) {
+			len = recv(events[i].data.fd, data, READ, 0);
+			if (len < 0)
+				die("recv");
+			total += len;
+			if (!len) {
+				close(events[i].data.fd);
+				n--;
+			}
+		}
+	}
+	return total;
+}
+
+static int fan(const union address *addr, uint64_t ms, int readers)
+{
+	int conns[MAX_CONNS], result[2], fd, i;
+	uint64_t began, total;
+	pid_t pid;
+
+	for (i = 0; i < readers; i++)
+		conns[i] = open_connection(addr);
+	if (pipe(result))
+		die("pipe");
+	pid = fork();
+	if (pid < 0)
+		die("fork");
+	if (!pid) {
+		total = read_all(conns, readers);
+		exit(write(result[1], &total, sizeof(total)) != sizeof(total));
+	}
+	for (i = 0; i < readers; i++)
+		close(conns[i]);
+	fd = open_connection(addr);
+	began = now_ns();
+	while (now_ns() - began < ms * 1000000)
+		put_bytes(fd, data, RECORDS);
+	close(fd);
+	if (read(result[0], &total, sizeof(total)) != sizeof(total))
+		die("readers");
+	printf("%llu %llu\n", (unsigned long long)total,
+	       (unsigned long long)(now_ns() - began) / 1000);
+	return 0;
+}
+
 static const struct way {
 	const char *name;
 	void (*run)(const struct load *load, long n);
@@ -657,6 +860,13 @@ static int start_way(const struct way *way, int argc, char **argv)
 	return run_way(way, &load, strtol(argv[2], NULL, 10));
 }
 
+static int is_count(const char *word)
+{
+	int n = atoi(word);
+
+	return n > 0 && n <= MAX_CONNS;
+}
+
 static int refuse(void)
 {
 	fputs("usage: small server PORT [SIZE]\n"
@@ -668,7 +878,9 @@ static int refuse(void)
 	      "       small turns|polls|idle HOST PORT N\n"
 	      "       small rounds HOST PORT N [SIZE]\n"
 	      "       small stream HOST PORT N SIZE [delay|zerocopy]\n"
-	      "       small beside|crowd|waves HOST PORT N CONNS\n", stderr);
+	      "       small beside|crowd|waves HOST PORT N CONNS\n"
+	      "       small broker PORT READERS\n"
+	      "       small fan HOST PORT MS READERS\n", stderr);
 	return 2;
 }
 
@@ -676,17 +888,16 @@ int main(int argc, char **argv)
 {
 	struct rlimit files = { MAX_FILES, MAX_FILES };
 	const struct way *way;
-	struct sockaddr_in addr;
-	int i;
+	union address addr;
 
 	/* as root; otherwise what the user may have is enough for most */
 	setrlimit(RLIMIT_NOFILE, &files);
 	if (argc == 4 && !strcmp(argv[1], "server"))
 		message_size = strtoul(argv[3], NULL, 10);
 	if ((argc == 3 || argc == 4) && !strcmp(argv[1], "server") && message_size <= BIG)
-		serve(make_listener(argv[2]), answer_all);	/* does not return */
+		serve_port(argv[2], answer_all);	/* does not return */
 	if (argc == 3 && !strcmp(argv[1], "sink"))
-		serve(make_listener(argv[2]), sink);	/* does not return */
+		serve_port(argv[2], sink);	/* does not return */
 	if (argc == 4 && !strcmp(argv[1], "both"))
 		serve_both(argv[2], argv[3]);	/* does not return */
 	if (argc == 8 && !strcmp(argv[1], "versus"))
@@ -699,8 +910,13 @@ int main(int argc, char **argv)
 	}
 	if (argc == 5 && !strcmp(argv[1], "burst")) {
 		addr = address(argv[2], argv[3]);
-		i = atoi(argv[4]);
-		return i > 0 && i <= MAX_CONNS ? burst(&addr, i) : refuse();
+		return is_count(argv[4]) ? burst(&addr, atoi(argv[4])) : refuse();
+	}
+	if (argc == 4 && !strcmp(argv[1], "broker") && is_count(argv[3]))
+		broker(argv[2], atoi(argv[3]));	/* does not return */
+	if (argc == 6 && !strcmp(argv[1], "fan") && is_count(argv[5])) {
+		addr = address(argv[2], argv[3]);
+		return fan(&addr, strtoul(argv[4], NULL, 10), atoi(argv[5]));
 	}
 	for (way = ways; argc > 4 && way->name; way++)
 		if (!strcmp(argv[1], way->name))

@@ -227,7 +227,7 @@ FALLBACKS = {
     "fallback by Decline": {"rnics": "elsewhere", "least": 0.96},
     "fallback by each Decline": {"rnics": "elsewhere", "least": 0.76,
                                  "sysctl": {"net.smc.peer_memory_ms": 0}},
-    "fallback on one host": {"is_local": True, "least": 0.94},
+    "fallback on one host": {"is_local": True, "least": 0.94, "sysctl": {"net.smc.memory": 0}},
 }
 
 
