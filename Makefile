@@ -133,7 +133,7 @@ deb:
 	@echo "packages: $(deb_out)"
 
 demo:
-	$(top)/scripts/setup
+	$(top)/scripts/setup --demo
 	$(top)/tools/demo/demo
 
 check:
@@ -162,7 +162,9 @@ bench:
 	@status=0; $(top)/tools/bench/bench --out "$(bench_out)" || status=1; \
 	$(top)/tools/bench/bench --count --rounds 1 --only '^(ping|stream|conn|req)' \
 		--out "$(bench_out)" || status=1; \
-	$(top)/tools/bench/bench --count --rnic --rounds 1 --out "$(bench_out)" || status=1; exit $$status
+	$(top)/tools/bench/bench --count --rnic --rounds 1 --out "$(bench_out)" || status=1; \
+	$(top)/tools/bench/bench --local --out "$(bench_out)" || status=1; \
+	$(top)/tools/bench/bench --local --count --out "$(bench_out)" || status=1; exit $$status
 
 bench-quick:
 	$(top)/scripts/setup
