@@ -45,7 +45,6 @@ int completion_print(const struct command *commands, size_t nr)
 	       "\t\treturn\n\tfi\n"
 	       "\tcase ${COMP_WORDS[COMP_CWORD - 1]} in\n"
 	       "\t--root | -r)\n\t\tCOMPREPLY=($(compgen -d -- \"$word\"))\n\t\treturn\n\t\t;;\n"
-	       "\t--plot | -p)\n\t\tCOMPREPLY=($(compgen -f -- \"$word\"))\n\t\treturn\n\t\t;;\n"
 	       "\tesac\n"
 	       "\tcase ${COMP_WORDS[1]} in\n");
 	for (i = 0; i < nr; i++) {

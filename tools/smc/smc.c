@@ -11,8 +11,7 @@
 #include "smc.h"
 
 #define STATS_ARGS \
-	"[-a] [-h] | -j [--interval SECONDS] [--number LOOKS] | --peers [-h | -j] | " \
-	"--plot FILE [--time SECONDS]"
+	"[-a] [-h] | -j [--interval SECONDS] [--number LOOKS] | --peers [-h | -j]"
 
 static const struct command commands[] = {
 	{ "run", "+v", 1, NO_LIMIT, "[-v] PROGRAM [ARGUMENT...]",
@@ -48,9 +47,9 @@ static const struct command commands[] = {
 	  "[-h | -j] [show | stop DEVICE [--wait SECONDS] | start DEVICE]",
 	  "list the RDMA devices, and why one does not serve; or take one out of use",
 	  cmd_devices },
-	{ "stats", "ahi:jn:Pp:t:", 0, 0,
+	{ "stats", "ahi:jn:P", 0, 0,
 	  STATS_ARGS,
-	  "print the counters of this network namespace, or of each peer, or draw their rates",
+	  "print the counters of this network namespace, or of each peer",
 	  cmd_stats },
 	{ "watch", "i:n:", 0, 0, "[--interval SECONDS] [--number LOOKS]",
 	  "show rates, windows and unread bytes of links and connections, live", cmd_watch },

@@ -188,9 +188,6 @@ uint64_t stats_value(const struct stats *stats, const char *name);
 void stats_fallback(const struct nlattr *nest, const char **role, uint32_t *reason,
 		    uint64_t *count);
 
-/* plot.c */
-int plot(const struct args *args);
-
 /* list.c: a socket in words */
 struct json;
 

@@ -198,9 +198,9 @@ static int repeat(const struct args *args)
 }
 
 /**
- * cmd_stats() - print the counters, or draw them
+ * cmd_stats() - print the counters
  * @args: option a for zeros, h for bytes in units, j for JSON, i and n to repeat it, P for those of
- *	  peers, p for a drawing, t for its time
+ *	  peers
  *
  * Return: exit status.
  */
@@ -208,15 +208,10 @@ int cmd_stats(const struct args *args)
 {
 	bool repeats = args->option['i'] || args->option['n'];
 
-	if (args->option['P'] &&
-	    (args->option['a'] || args->option['p'] || args->option['t'] || repeats))
+	if (args->option['P'] && (args->option['a'] || repeats))
 		return wrong("--peers goes with -h and -j only");
 	if (args->option['P'])
 		return peer_stats(args);
-	if (args->option['p'])
-		return plot(args);
-	if (args->option['t'])
-		return wrong("a time is meant for --plot only");
 	if (repeats)
 		return repeat(args);
 	return args->option['j'] ? print_json(false) : print_text(args);
