@@ -73,6 +73,52 @@ bool addr_read_service(const char *text, struct in6_addr *addr, uint16_t *port)
 }
 
 /**
+ * addr_read_prefix() - read an address with or without the number of bits that count
+ * @text: ADDR or ADDR/BITS
+ * @addr: filled
+ * @bits: filled, of the whole 128
+ *
+ * Return: 0, or EXIT_USAGE after a message.
+ */
+int addr_read_prefix(const char *text, struct in6_addr *addr, uint8_t *bits)
+{
+	const char *slash = strchr(text, '/');
+	char copy[INET6_ADDRSTRLEN];
+	uint64_t number, max;
+
+	snprintf(copy, sizeof(copy), "%.*s", slash ? (int)(slash - text) : (int)strlen(text), text);
+	if (!addr_read(copy, addr))
+		return wrong("\"%s\" is no IP address", copy);
+	max = strchr(copy, ':') ? 128 : 128 - ADDR_V4_BITS;
+	number = max;
+	if (slash && !number_read(slash + 1, '\0', max, &number))
+		return wrong("\"%s\" is no prefix length from 0 to %d", slash + 1, (int)max);
+	*bits = number + 128 - max;
+	return 0;
+}
+
+/**
+ * ports_read() - read a port or a range of them
+ * @text: PORT or FIRST-LAST
+ * @first: filled
+ * @last: filled
+ *
+ * Return: 0, or EXIT_USAGE after a message.
+ */
+int ports_read(const char *text, uint16_t *first, uint16_t *last)
+{
+	const char *dash = strchr(text, '-');
+	uint64_t low, high;
+
+	if (!number_read(text, '-', UINT16_MAX, &low) ||
+	    !number_read(dash ? dash + 1 : text, '\0', UINT16_MAX, &high) || high < low)
+		return wrong("\"%s\" is no port from 0 to 65535 and no range FIRST-LAST", text);
+	*first = low;
+	*last = high;
+	return 0;
+}
+
+/**
  * addr_text() - write an address with its port
  * @text: filled with ADDR:PORT, [ADDR]:PORT, or the address alone
  * @addr: the address

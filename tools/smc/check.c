@@ -456,7 +456,7 @@ static void check_connection(struct check *check)
 		return;
 	}
 	own.port = own_addr.sin6_port;
-	diag_dump(find_own, &own);
+	diag_dump(NULL, find_own, &own);
 	list_other_end(&own.sock, other, sizeof(other));
 	close(fd);
 	reason = own.sock.fallback.peer_diagnosis ? own.sock.fallback.peer_diagnosis :
@@ -590,7 +590,7 @@ static int socket_peer(const char *text, struct sought *sought, struct in6_addr 
 
 	if (err)
 		return err;
-	err = diag_dump(seek_socket, sought);
+	err = diag_dump(NULL, seek_socket, sought);
 	if (err) {
 		list_error(err);
 		return EXIT_FAILURE;

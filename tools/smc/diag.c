@@ -16,6 +16,7 @@
 #include "smc.h"
 
 static_assert(sizeof(struct smc_diag_req) == 52, "request");
+static_assert(sizeof(struct smc_diag_filter) == 28, "filter");
 static_assert(sizeof(struct smc_diag_msg) == 64, "answer");
 static_assert(sizeof(struct smc_diag_conninfo) == 76, "connection");
 static_assert(sizeof(struct smc_diag_lgrinfo) == 147, "link");
@@ -66,7 +67,7 @@ static bool fetch(struct nlattr **tb, int type, void *to, size_t size)
 /* Returns 0, or a negative NLE code if the message is no valid answer. */
 int diag_parse(struct nlmsghdr *nlh, struct diag_sock *sock)
 {
-	struct nlattr *tb[SMC_DIAG_PAIRINFO + 1];
+	struct nlattr *tb[SMC_DIAG_TCP_LOST + 1];
 	int err;
 
 	memset(sock, 0, sizeof(*sock));
@@ -74,7 +75,7 @@ int diag_parse(struct nlmsghdr *nlh, struct diag_sock *sock)
 		return -NLE_MSGTYPE_NOSUPPORT;
 	if (!nlmsg_valid_hdr(nlh, sizeof(sock->msg)))
 		return -NLE_MSG_TOOSHORT;
-	err = nlmsg_parse(nlh, sizeof(sock->msg), tb, SMC_DIAG_PAIRINFO, NULL);
+	err = nlmsg_parse(nlh, sizeof(sock->msg), tb, SMC_DIAG_TCP_LOST, NULL);
 	if (err < 0)
 		return err;
 
@@ -92,6 +93,8 @@ int diag_parse(struct nlmsghdr *nlh, struct diag_sock *sock)
 				sizeof(sock->queue));
 	sock->has_pair = fetch(tb, SMC_DIAG_DMBINFO, &sock->dmb, sizeof(sock->dmb)) &&
 			 fetch(tb, SMC_DIAG_PAIRINFO, &sock->pair, sizeof(sock->pair));
+	sock->is_landing = tb[SMC_DIAG_LANDING];
+	sock->has_lost_tcp = tb[SMC_DIAG_TCP_LOST];
 	/* Terminate the kernel's text inside its field. */
 	sock->link.ibname[SMC_DIAG_IBNAME_LEN - 1] = '\0';
 	sock->link.gid[SMC_DIAG_GID_LEN - 1] = '\0';
@@ -100,6 +103,7 @@ int diag_parse(struct nlmsghdr *nlh, struct diag_sock *sock)
 }
 
 struct visit_arg {
+	const struct smc_diag_filter *filter;
 	diag_visit visit;
 	void *arg;
 };
@@ -110,17 +114,16 @@ static int visit_one(struct nl_msg *msg, void *arg)
 	struct diag_sock sock;
 	int err;
 
+	/* another module takes no notice of a filter */
+	if (to->filter && !(nlmsg_hdr(msg)->nlmsg_flags & NLM_F_DUMP_FILTERED))
+		return -NLE_OPNOTSUPP;
 	err = diag_parse(nlmsg_hdr(msg), &sock);
 	if (err < 0)
 		return err;
 	return to->visit(&sock, to->arg) ? NL_STOP : NL_OK;
 }
 
-/*
- * Calls visit for every socket until it returns non-zero. Returns 0 or a
- * negative NLE code; -NLE_OBJ_NOTFOUND if no module answers for SMC.
- */
-int diag_dump(diag_visit visit, void *arg)
+static int send_request(struct nl_sock *nl, const struct smc_diag_filter *filter)
 {
 	struct smc_diag_req req = {
 		.family = AF_SMC,
@@ -128,7 +131,28 @@ int diag_dump(diag_visit visit, void *arg)
 		       SMC_DIAG_WANT(SMC_DIAG_LGRINFO) |
 		       SMC_DIAG_WANT(SMC_DIAG_DMBINFO),
 	};
-	struct visit_arg to = { .visit = visit, .arg = arg };
+	struct nl_msg *msg = nlmsg_alloc_simple(SOCK_DIAG_BY_FAMILY, NLM_F_REQUEST | NLM_F_DUMP);
+	int err;
+
+	if (!msg)
+		return -NLE_NOMEM;
+	err = nlmsg_append(msg, &req, sizeof(req), NLMSG_ALIGNTO);
+	if (!err && filter)
+		err = nla_put(msg, SMC_DIAG_REQ_FILTER, sizeof(*filter), filter);
+	if (!err)
+		err = nl_send_auto(nl, msg);
+	nlmsg_free(msg);
+	return err;
+}
+
+/*
+ * Calls visit for every socket that the filter takes, NULL for all, until it returns non-zero.
+ * Returns 0 or a negative NLE code; -NLE_OBJ_NOTFOUND if no module answers for SMC,
+ * -NLE_OPNOTSUPP if that has no filter.
+ */
+int diag_dump(const struct smc_diag_filter *filter, diag_visit visit, void *arg)
+{
+	struct visit_arg to = { .filter = filter, .visit = visit, .arg = arg };
 	struct nl_sock *nl;
 	int err;
 
@@ -142,9 +166,7 @@ int diag_dump(diag_visit visit, void *arg)
 
 	err = nl_connect(nl, NETLINK_SOCK_DIAG);
 	if (err >= 0)
-		err = nl_send_simple(nl, SOCK_DIAG_BY_FAMILY,
-				     NLM_F_REQUEST | NLM_F_DUMP, &req,
-				     sizeof(req));
+		err = send_request(nl, filter);
 	if (err >= 0)
 		err = nl_recvmsgs_default(nl);
 	nl_socket_free(nl);

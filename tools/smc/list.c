@@ -15,6 +15,7 @@
 struct printer {
 	struct output out;
 	bool verbose;
+	bool has_mode;	/* only sockets of one mode are wanted */
 };
 
 /* The columns, and how wide they are where lines come one by one */
@@ -141,7 +142,7 @@ static void put_process(char *text, size_t size, uint64_t inode)
 static void get_line(struct line *line, const struct diag_sock *sock)
 {
 	char *details = line->cell[5], other[256];
-	size_t size = sizeof(line->cell[5]);
+	size_t size = sizeof(line->cell[5]), len;
 
 	memset(line, 0, sizeof(*line));
 	snprintf(line->cell[0], size, "%s", diag_state_name(sock->msg.state));
@@ -158,6 +159,10 @@ static void get_line(struct line *line, const struct diag_sock *sock)
 		list_other_end(sock, other, sizeof(other));
 		snprintf(details, size, "with %s", other);
 	}
+	len = strlen(details);
+	if (sock->is_landing || sock->has_lost_tcp)
+		snprintf(details + len, size - len, "%s%s", len ? ", " : "",
+			 sock->is_landing ? "landing on TCP" : "TCP is lost");
 }
 
 static void print_verbose(const struct diag_sock *sock)
@@ -303,6 +308,8 @@ static void print_json(struct json *json, const char *name, const struct diag_so
 	json_string(json, "mode", mode_of(sock));
 	json_string(json, "local", local);
 	json_string(json, "peer", peer);
+	json_bool(json, "landing", sock->is_landing);
+	json_bool(json, "tcp_lost", sock->has_lost_tcp);
 	json_number(json, "uid", sock->msg.uid);
 	json_number(json, "inode", sock->msg.inode);
 	json_number(json, "shutdown", sock->shutdown);
@@ -328,6 +335,9 @@ static int print_one(const struct diag_sock *sock, void *arg)
 	struct line line;
 	int i;
 
+	/* the kernel takes a socket whose mode is undecided for one of SMC-R */
+	if (printer->has_mode && !strcmp(mode_of(sock), "-"))
+		return 0;
 	if (printer->out.is_json) {
 		print_json(&printer->out.json, NULL, sock);
 	} else if (printer->verbose) {
@@ -364,25 +374,31 @@ void list_error(int err)
 	if (err == -NLE_OBJ_NOTFOUND || err == -NLE_INVAL)
 		fprintf(stderr, "smc: the module %s is not loaded\n",
 			has_module ? "smc_diag" : "smc");
+	else if (err == -NLE_OPNOTSUPP)
+		fprintf(stderr, "smc: the module smc_diag that is loaded has no filter\n");
 	else
 		fprintf(stderr, "smc: %s\n", nl_geterror(err));
 }
 
 /**
  * cmd_list() - list the sockets of this network namespace
- * @args: option v for more lines, j for JSON
+ * @args: option v for more lines, j for JSON; the words are a filter
  *
  * Return: exit status.
  */
 int cmd_list(const struct args *args)
 {
 	struct printer printer = { .verbose = args->option['v'] };
+	struct smc_diag_filter filter;
 	int i, err;
 
+	if (filter_read(args, &filter))
+		return EXIT_USAGE;
+	printer.has_mode = filter.modes != UINT8_MAX;
 	output_begin(&printer.out, args, "sockets", NULL);
 	for (i = 0; !printer.out.is_json && !printer.verbose && i < COLUMNS; i++)
 		table_title(&printer.out.table, columns[i].title, false);
-	err = diag_dump(print_one, &printer);
+	err = diag_dump(args->nr_words ? &filter : NULL, print_one, &printer);
 	if (err)
 		list_error(err);
 	return output_end(&printer.out, err);

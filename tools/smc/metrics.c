@@ -102,7 +102,7 @@ static void print_links(const struct links *links)
 static int print_connections(void)
 {
 	struct connections connections = { 0 };
-	int err = diag_dump(count_socket, &connections);
+	int err = diag_dump(NULL, count_socket, &connections);
 	size_t mode;
 
 	if (err) {

@@ -16,7 +16,6 @@
 #include "smc.h"
 
 #define RULE_TEXT	512
-#define V4_BITS		96	/* in front of a mapped address */
 
 /* A rule as its attributes have it */
 struct rule {
@@ -43,14 +42,8 @@ static void put_u8(struct rule *rule, int type, uint8_t number)
 
 static int read_port(struct rule *rule, const char *text)
 {
-	const char *dash = strchr(text, '-');
-	uint64_t first, last;
-
-	if (!number_read(text, '-', UINT16_MAX, &first) ||
-	    !number_read(dash ? dash + 1 : text, '\0', UINT16_MAX, &last) || last < first)
-		return wrong("\"%s\" is no port from 0 to 65535 and no range FIRST-LAST", text);
-	rule->port[0] = first;
-	rule->port[1] = last;
+	if (ports_read(text, &rule->port[0], &rule->port[1]))
+		return EXIT_USAGE;
 	put(rule, SMC_NLA_POLICY_PORT_FIRST, &rule->port[0], sizeof(rule->port[0]));
 	put(rule, SMC_NLA_POLICY_PORT_LAST, &rule->port[1], sizeof(rule->port[1]));
 	return 0;
@@ -58,19 +51,12 @@ static int read_port(struct rule *rule, const char *text)
 
 static int read_peer(struct rule *rule, const char *text)
 {
-	const char *slash = strchr(text, '/');
-	char addr[INET6_ADDRSTRLEN];
-	uint64_t bits, max;
+	uint8_t bits;
 
-	snprintf(addr, sizeof(addr), "%.*s", slash ? (int)(slash - text) : (int)strlen(text), text);
-	if (!addr_read(addr, &rule->peer))
-		return wrong("\"%s\" is no IP address", addr);
-	max = strchr(addr, ':') ? 128 : 128 - V4_BITS;
-	bits = max;
-	if (slash && !number_read(slash + 1, '\0', max, &bits))
-		return wrong("\"%s\" is no prefix length from 0 to %d", slash + 1, (int)max);
+	if (addr_read_prefix(text, &rule->peer, &bits))
+		return EXIT_USAGE;
 	put(rule, SMC_NLA_POLICY_PEER_ADDR, &rule->peer, sizeof(rule->peer));
-	put_u8(rule, SMC_NLA_POLICY_PREFIX, bits + 128 - max);
+	put_u8(rule, SMC_NLA_POLICY_PREFIX, bits);
 	return 0;
 }
 
@@ -263,7 +249,7 @@ static void append_peer(char text[RULE_TEXT], struct nlattr **tb)
 	const struct in6_addr *addr = nla_data(tb[SMC_NLA_POLICY_PEER_ADDR]);
 	int bits = nla_get_u8(tb[SMC_NLA_POLICY_PREFIX]);
 	char peer[INET6_ADDRSTRLEN];
-	bool is_v4 = IN6_IS_ADDR_V4MAPPED(addr) && bits >= V4_BITS;
+	bool is_v4 = IN6_IS_ADDR_V4MAPPED(addr) && bits >= ADDR_V4_BITS;
 
 	if (is_v4)
 		inet_ntop(AF_INET, &addr->s6_addr[12], peer, sizeof(peer));
@@ -271,7 +257,7 @@ static void append_peer(char text[RULE_TEXT], struct nlattr **tb)
 		inet_ntop(AF_INET6, addr, peer, sizeof(peer));
 	append(text, " peer %s", peer);
 	if (bits < 128)
-		append(text, "/%d", is_v4 ? bits - V4_BITS : bits);
+		append(text, "/%d", is_v4 ? bits - ADDR_V4_BITS : bits);
 }
 
 static void append_cgroup(char text[RULE_TEXT], uint64_t id)

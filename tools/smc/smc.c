@@ -27,7 +27,7 @@ static const struct command commands[] = {
 	  "undo `smc attach`", cmd_detach },
 	{ "status", "j", 0, 0, "[-j]",
 	  "list the attached control groups and how many sockets each has got", cmd_status },
-	{ "list", "jv", 0, 0, "[-v] [-j]",
+	{ "list", "jv", 0, 8, "[-v] [-j] [state|mode|port|peer X]...",
 	  "list SMC sockets: what each uses, and if TCP, why", cmd_list },
 	{ "check", "js:T", 0, 1, "[-j] [--try] HOST[:PORT] | --socket INODE|/proc/PID/fd/FD",
 	  "say what a connection to a host, or to the peer of a socket, would use, why, and what to mend",

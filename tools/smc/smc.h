@@ -100,6 +100,10 @@ bool number_read(const char *text, char end, uint64_t max, uint64_t *value);
 bool addr_read(const char *text, struct in6_addr *addr);
 bool addr_read_service(const char *text, struct in6_addr *addr, uint16_t *port);
 
+int addr_read_prefix(const char *text, struct in6_addr *addr, uint8_t *bits);
+int ports_read(const char *text, uint16_t *first, uint16_t *last);
+
+#define ADDR_V4_BITS 96	/* in front of a mapped address */
 #define ADDR_TEXT 56	/* of an IPv6 address in brackets with its port */
 
 void addr_text(char text[ADDR_TEXT], const struct in6_addr *addr, uint16_t port);
@@ -130,6 +134,8 @@ struct diag_sock {
 	struct smc_diag_pairinfo pair;
 	struct smc_diag_fallback fallback;
 	uint32_t memory_age;	/* ms that it had been remembered, or 0 */
+	bool is_landing;
+	bool has_lost_tcp;
 };
 
 struct nlmsghdr;
@@ -137,9 +143,12 @@ struct nlmsghdr;
 typedef int (*diag_visit)(const struct diag_sock *sock, void *arg);
 
 int diag_parse(struct nlmsghdr *nlh, struct diag_sock *sock);
-int diag_dump(diag_visit visit, void *arg);
+int diag_dump(const struct smc_diag_filter *filter, diag_visit visit, void *arg);
 const char *diag_state_name(uint8_t state);
 const char *diag_mode_name(uint8_t mode);
+
+/* filter.c */
+int filter_read(const struct args *args, struct smc_diag_filter *filter);
 
 /* process.c: the processes that have a socket open */
 struct process {

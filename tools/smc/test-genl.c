@@ -4,6 +4,7 @@
  * netlink families in place of a kernel. FAKE_ERROR is the errno of each request to
  * the module, FAKE_TEXT the kernel's text for it. FAKE_LOG is a file that gets a line
  * for each request that is no dump. FAKE_STATS is a file with names and values of counters.
+ * FAKE_NO_FILTER: sock_diag knows no filter.
  * FAKE_INODE, FAKE_NETNS and FAKE_PEER are inode, namespace and token of an end in memory.
  */
 #include <dlfcn.h>
@@ -342,10 +343,14 @@ static uint64_t number(const char *name)
 	return text ? strtoull(text, NULL, 10) : 0;
 }
 
+static struct smc_diag_filter wanted;	/* zero: all sockets */
+
 /* One socket for each mode: 10.0.0.1:80 to 10.0.0.2:4000 */
 static void put_socket(uint8_t state, uint8_t mode, uint8_t role)
 {
-	struct nlmsghdr head = { .nlmsg_type = SOCK_DIAG_BY_FAMILY, .nlmsg_flags = NLM_F_MULTI,
+	bool is_filtered = wanted.modes && !getenv("FAKE_NO_FILTER");
+	struct nlmsghdr head = { .nlmsg_type = SOCK_DIAG_BY_FAMILY,
+				 .nlmsg_flags = NLM_F_MULTI | (is_filtered ? NLM_F_DUMP_FILTERED : 0),
 				 .nlmsg_seq = request.nlmsg_seq, .nlmsg_pid = request.nlmsg_pid };
 	struct smc_diag_msg sock = { .family = 43, .state = state, .mode = mode };
 	struct smc_diag_conninfo conn = { .token = role, .peer_rmbe_size = 65536,
@@ -357,6 +362,8 @@ static void put_socket(uint8_t state, uint8_t mode, uint8_t role)
 	struct smc_diag_pairinfo pair = { .peer_inode = number("FAKE_INODE"), .role = role,
 					  .peer_token = number("FAKE_PEER") };
 
+	if (is_filtered && !(wanted.modes & 1 << mode && wanted.states & 1 << state))
+		return;
 	sock.id.idiag_src[0] = htonl(0x0a000001);
 	sock.id.idiag_dst[0] = htonl(0x0a000002);
 	sock.id.idiag_sport = htons(80);
@@ -376,8 +383,22 @@ static void put_socket(uint8_t state, uint8_t mode, uint8_t role)
 	end();
 }
 
-static void put_sockets(void)
+static void put_sockets(const struct nlmsghdr *head)
 {
+	const struct nlattr *attr = (const void *)((const char *)(head + 1) +
+						   sizeof(struct smc_diag_req));
+	FILE *log = getenv("FAKE_LOG") ? fopen(getenv("FAKE_LOG"), "a") : NULL;
+	char peer[INET6_ADDRSTRLEN];
+
+	memset(&wanted, 0, sizeof(wanted));
+	if ((const char *)attr < (const char *)head + head->nlmsg_len)
+		memcpy(&wanted, attr + 1, sizeof(wanted));
+	if (log && wanted.modes)
+		fprintf(log, "%d: %s/%u %u-%u\n", attr->nla_type,
+			inet_ntop(AF_INET6, wanted.peer, peer, sizeof(peer)), wanted.prefix,
+			wanted.port_first, wanted.port_last);
+	if (log)
+		fclose(log);
 	put_socket(SMC_DIAG_ST_LISTEN, SMC_DIAG_MODE_SMCR, 0);
 	put_socket(SMC_DIAG_ST_ACTIVE, SMC_DIAG_MODE_SMCR, 0);
 	put_socket(SMC_DIAG_ST_ACTIVE, SMC_DIAG_MODE_SMCR, 1);
@@ -546,7 +567,7 @@ ssize_t sendmsg(int fd, const struct msghdr *msg, int flags)
 		put_family();
 		put_error(0, NULL);
 	} else if (head->nlmsg_type == SOCK_DIAG_BY_FAMILY) {
-		put_sockets();
+		put_sockets(head);
 	} else if (err) {
 		put_error(atoi(err), getenv("FAKE_TEXT"));
 	} else if (head->nlmsg_flags & NLM_F_DUMP) {

@@ -81,7 +81,7 @@ static int take(struct look *look)
 	look->nr_conns = 0;
 	if (stats_read(&look->stats) || links_read(&look->links))
 		return EXIT_FAILURE;
-	if (diag_dump(add_conn, look)) {
+	if (diag_dump(NULL, add_conn, look)) {
 		fprintf(stderr, "smc: no answer of sock_diag (is the module smc_diag loaded?)\n");
 		return EXIT_FAILURE;
 	}

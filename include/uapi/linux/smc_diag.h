@@ -10,12 +10,31 @@
 #include <linux/inet_diag.h>
 #include <linux/types.h>
 
-/* Body of a request of type SOCK_DIAG_BY_FAMILY; 52 bytes */
+/* Body of a request of type SOCK_DIAG_BY_FAMILY; 52 bytes. Attributes may follow. */
 struct smc_diag_req {
 	__u8	family;			/* AF_SMC */
 	__u8	pad[2];
 	__u8	ext;			/* SMC_DIAG_WANT() of the attributes */
 	struct inet_diag_sockid	id;	/* ignored */
+};
+
+/* Attributes of a request */
+enum smc_diag_req_attr {
+	SMC_DIAG_REQ_NONE	= 0,
+	SMC_DIAG_REQ_FILTER	= 64,	/* struct smc_diag_filter */
+};
+
+/*
+ * Which sockets are wanted, 28 bytes; one of all zeros matches none. Messages that were
+ * filtered say so by NLM_F_DUMP_FILTERED.
+ */
+struct smc_diag_filter {
+	__u32	states;			/* bits 1 << enum smc_diag_state */
+	__u8	modes;			/* bits 1 << enum smc_diag_mode */
+	__u8	prefix;			/* bits of the peer's address that count */
+	__u8	pad[2];
+	__u16	port_first, port_last;	/* of either end */
+	__u8	peer[16];		/* IPv6, or IPv4 mapped into it */
 };
 
 /* Attributes of an answer; those with WANT come only on request */
@@ -32,6 +51,8 @@ enum smc_diag_attr {
 	SMC_DIAG_LISTENINFO	= 65,	/* of a listener: struct smc_diag_listeninfo */
 	SMC_DIAG_MEMORY_AGE	= 66,	/* u32, ms: age of what was remembered */
 	SMC_DIAG_PAIRINFO	= 67,	/* with DMBINFO: struct smc_diag_pairinfo */
+	SMC_DIAG_LANDING	= 68,	/* flag: on its way to TCP */
+	SMC_DIAG_TCP_LOST	= 69,	/* flag: goes on without its TCP connection */
 };
 
 #define SMC_DIAG_WANT(attr)	(1 << ((attr) - 1))

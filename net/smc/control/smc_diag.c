@@ -30,26 +30,47 @@ struct smc_diag_walk {
 	struct user_namespace *user_ns;
 	u8 wanted;
 	int protocol;
+	const struct smc_diag_filter *filter;	/* NULL: all sockets are wanted */
 };
 
-static struct nlmsghdr *smc_diag_begin(struct smc_diag_walk *w, struct smc_diag_msg **msg)
+/* Present it as a socket of this family, with the uid of the caller's user namespace. */
+static struct nlmsghdr *smc_diag_begin(struct smc_diag_walk *w, const struct smc_diag_msg *msg)
 {
+	struct smc_diag_msg *to;
 	struct nlmsghdr *nlh;
 
 	nlh = nlmsg_put(w->skb, NETLINK_CB(w->cb->skb).portid, w->cb->nlh->nlmsg_seq,
-			w->cb->nlh->nlmsg_type, sizeof(**msg), NLM_F_MULTI);
+			w->cb->nlh->nlmsg_type, sizeof(*to),
+			w->filter ? NLM_F_MULTI | NLM_F_DUMP_FILTERED : NLM_F_MULTI);
 	if (!nlh)
 		return NULL;
-	*msg = nlmsg_data(nlh);
-	memset(*msg, 0, sizeof(**msg));
+	to = nlmsg_data(nlh);
+	*to = *msg;
+	to->family = PF_SMC;
+	to->uid = from_kuid_munged(w->user_ns, KUIDT_INIT(msg->uid));
 	return nlh;
 }
 
-/* Present it as a socket of this family, with the uid of the caller's user namespace. */
-static void smc_diag_translate(const struct smc_diag_walk *w, struct smc_diag_msg *msg)
+static bool smc_diag_has_port(const struct smc_diag_filter *filter, __be16 port)
 {
-	msg->family = PF_SMC;
-	msg->uid = from_kuid_munged(w->user_ns, KUIDT_INIT(msg->uid));
+	return ntohs(port) >= filter->port_first && ntohs(port) <= filter->port_last;
+}
+
+static bool smc_diag_is_wanted(const struct smc_diag_filter *filter,
+			       const struct smc_diag_msg *msg)
+{
+	struct in6_addr peer;
+
+	if (!filter)
+		return true;
+	if (msg->family == AF_INET)
+		ipv6_addr_set_v4mapped(msg->id.idiag_dst[0], &peer);
+	else
+		memcpy(&peer, msg->id.idiag_dst, sizeof(peer));
+	return filter->states & BIT(msg->state) && filter->modes & BIT(msg->mode) &&
+	       (smc_diag_has_port(filter, msg->id.idiag_sport) ||
+		smc_diag_has_port(filter, msg->id.idiag_dport)) &&
+	       ipv6_prefix_equal(&peer, (const struct in6_addr *)filter->peer, filter->prefix);
 }
 
 static struct smc_diag_cursor diag_cursor(const struct smc_edge *e, u64 pos)
@@ -234,6 +255,10 @@ static int smc_diag_put_more(struct smc_diag_walk *w, struct smc_sock *smc, stru
 		rc = smc_diag_put_pair(w->skb, conn);
 	if (!rc && state == SMC_DIAG_ST_LISTEN)
 		rc = smc_diag_put_listeninfo(w->skb, smc);
+	if (!rc && READ_ONCE(smc->land))
+		rc = nla_put_flag(w->skb, SMC_DIAG_LANDING);
+	if (!rc && READ_ONCE(smc->has_tcp_ended) && state == SMC_DIAG_ST_ACTIVE)
+		rc = nla_put_flag(w->skb, SMC_DIAG_TCP_LOST);
 	return rc ?: smc_diag_put_tail(w->skb, READ_ONCE(smc->shutdown), smc->fallback,
 				       smc->peer_diagnosis, smc->memory_age_ms);
 }
@@ -242,27 +267,26 @@ static int smc_diag_put_more(struct smc_diag_walk *w, struct smc_sock *smc, stru
 static int smc_diag_visit(struct smc_sock *smc, void *arg)
 {
 	struct smc_diag_walk *w = arg;
+	struct smc_diag_msg msg = {};
 	struct sock *sk = smc->sk;
-	struct smc_diag_msg *msg;
 	struct smc_conn *conn;
 	struct nlmsghdr *nlh;
 	int rc;
 
 	if (w->protocol != (sk->sk_family == AF_INET6 ? SMCPROTO_SMC6 : SMCPROTO_SMC))
 		return 0;
+	smc_history_describe(sk, &msg);
+	guard(rcu)();
+	/* pairs with smp_store_release() in smc_sock_make_conn() */
+	conn = smp_load_acquire(&smc->conn);
+	msg.mode = smc_diag_mode(smc, conn);
+	msg.state = smc_sock_shown_state(smc);
+	if (!smc_diag_is_wanted(w->filter, &msg))
+		return 0;
 	nlh = smc_diag_begin(w, &msg);
 	if (!nlh)
 		return -EMSGSIZE;
-	smc_history_describe(sk, msg);
-	smc_diag_translate(w, msg);
-
-	rcu_read_lock();
-	/* pairs with smp_store_release() in smc_sock_make_conn() */
-	conn = smp_load_acquire(&smc->conn);
-	msg->mode = smc_diag_mode(smc, conn);
-	msg->state = smc_sock_shown_state(smc);
-	rc = smc_diag_put_more(w, smc, conn, msg->state);
-	rcu_read_unlock();
+	rc = smc_diag_put_more(w, smc, conn, msg.state);
 	if (rc)
 		nlmsg_cancel(w->skb, nlh);
 	else
@@ -272,16 +296,16 @@ static int smc_diag_visit(struct smc_sock *smc, void *arg)
 
 static int smc_diag_put_record(struct smc_diag_walk *w, const struct smc_history_record *rec)
 {
-	struct smc_diag_msg *msg;
+	struct smc_diag_msg msg = rec->msg;
 	struct nlmsghdr *nlh;
 
+	msg.state = SMC_DIAG_ST_ACTIVE;
+	msg.mode = SMC_DIAG_MODE_FALLBACK_TCP;
+	if (!smc_diag_is_wanted(w->filter, &msg))
+		return 0;
 	nlh = smc_diag_begin(w, &msg);
 	if (!nlh)
 		return -EMSGSIZE;
-	*msg = rec->msg;
-	smc_diag_translate(w, msg);
-	msg->state = SMC_DIAG_ST_ACTIVE;
-	msg->mode = SMC_DIAG_MODE_FALLBACK_TCP;
 	if (smc_diag_put_tail(w->skb, 0, rec->reason, rec->peer_diagnosis,
 			      rec->memory_age_ms)) {
 		nlmsg_cancel(w->skb, nlh);
@@ -304,8 +328,14 @@ static int smc_diag_dump_tcp(struct smc_diag_walk *w, struct net *net, unsigned 
 	return 0;
 }
 
+static const struct nlattr *smc_diag_find_filter(const struct nlmsghdr *nlh)
+{
+	return nlmsg_find_attr(nlh, sizeof(struct smc_diag_req), SMC_DIAG_REQ_FILTER);
+}
+
 static int smc_diag_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
+	const struct nlattr *filter = smc_diag_find_filter(cb->nlh);
 	const struct smc_diag_req *req = nlmsg_data(cb->nlh);
 	unsigned long pos = cb->args[SMC_DIAG_ARG_POS];
 	struct net *net = sock_net(skb->sk);
@@ -316,6 +346,7 @@ static int smc_diag_dump(struct sk_buff *skb, struct netlink_callback *cb)
 		.user_ns = sk_user_ns(NETLINK_CB(cb->skb).sk),
 		.wanted = req->ext,
 		.protocol = cb->args[SMC_DIAG_ARG_PASS],
+		.filter = filter ? nla_data(filter) : NULL,
 	};
 
 	while (!rc && w.protocol < SMC_DIAG_PASS_TCP) {
@@ -335,6 +366,16 @@ static int smc_diag_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	return skb->len;
 }
 
+static bool smc_diag_filter_is_valid(const struct nlattr *attr)
+{
+	const struct smc_diag_filter *filter;
+
+	if (!attr)
+		return true;
+	filter = nla_data(attr);
+	return nla_len(attr) == sizeof(*filter) && filter->prefix <= 128;
+}
+
 static int smc_diag_request(struct sk_buff *skb, struct nlmsghdr *nlh)
 {
 	struct netlink_dump_control control = {
@@ -342,6 +383,8 @@ static int smc_diag_request(struct sk_buff *skb, struct nlmsghdr *nlh)
 	};
 
 	if (nlmsg_len(nlh) < (int)sizeof(struct smc_diag_req))
+		return -EINVAL;
+	if (!smc_diag_filter_is_valid(smc_diag_find_filter(nlh)))
 		return -EINVAL;
 	/* user tools set only one of the dump bits; a request without them gets no answer */
 	if (!(nlh->nlmsg_flags & NLM_F_DUMP))

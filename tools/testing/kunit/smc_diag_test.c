@@ -206,7 +206,102 @@ static void a_connection_in_memory_shows_its_other_end(struct kunit *test)
 	smc_pair_put(pair);
 }
 
+static const struct smc_diag_filter diag_all = {
+	.states = U32_MAX, .modes = U8_MAX, .port_last = U16_MAX,
+};
+
+/* 10.1.2.3:4000, from port 80 */
+static const struct smc_diag_msg diag_v4 = {
+	.family = AF_INET, .state = SMC_DIAG_ST_ACTIVE, .mode = SMC_DIAG_MODE_SMCD,
+	.id.idiag_sport = cpu_to_be16(80), .id.idiag_dport = cpu_to_be16(4000),
+	.id.idiag_dst[0] = cpu_to_be32(0x0a010203),
+};
+
+static void a_filter_takes_states_and_modes(struct kunit *test)
+{
+	struct smc_diag_filter filter = diag_all;
+
+	KUNIT_EXPECT_TRUE(test, smc_diag_is_wanted(NULL, &diag_v4));
+	KUNIT_EXPECT_TRUE(test, smc_diag_is_wanted(&filter, &diag_v4));
+	filter.states = BIT(SMC_DIAG_ST_ACTIVE);
+	filter.modes = BIT(SMC_DIAG_MODE_SMCD);
+	KUNIT_EXPECT_TRUE(test, smc_diag_is_wanted(&filter, &diag_v4));
+	filter.states = ~filter.states;
+	KUNIT_EXPECT_FALSE(test, smc_diag_is_wanted(&filter, &diag_v4));
+	filter.states = U32_MAX;
+	filter.modes = ~filter.modes;
+	KUNIT_EXPECT_FALSE(test, smc_diag_is_wanted(&filter, &diag_v4));
+}
+
+static void a_filter_takes_ports_of_either_end(struct kunit *test)
+{
+	static const struct {
+		u16 first, last;
+		bool is_wanted;
+	} rows[] = {
+		{ 80, 80, true }, { 4000, 4000, true }, { 70, 90, true }, { 3999, 4001, true },
+		{ 0, 79, false }, { 81, 3999, false }, { 4001, 65535, false }, { 90, 70, false },
+	};
+	struct smc_diag_filter filter = diag_all;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		filter.port_first = rows[i].first;
+		filter.port_last = rows[i].last;
+		KUNIT_EXPECT_EQ_MSG(test, smc_diag_is_wanted(&filter, &diag_v4),
+				    rows[i].is_wanted, "%u to %u", rows[i].first, rows[i].last);
+	}
+}
+
+static void a_filter_takes_peers_of_either_family(struct kunit *test)
+{
+	struct smc_diag_filter filter = diag_all;
+	struct smc_diag_msg v6 = diag_v4;
+
+	v6.family = AF_INET6;
+	ipv6_addr_set_v4mapped(cpu_to_be32(0x0a010000), (struct in6_addr *)filter.peer);
+	filter.prefix = 96 + 16;
+	KUNIT_EXPECT_TRUE(test, smc_diag_is_wanted(&filter, &diag_v4));
+	/* 0a01:0203:: is no address of 10.1.0.0/16 */
+	KUNIT_EXPECT_FALSE(test, smc_diag_is_wanted(&filter, &v6));
+	filter.prefix = 128;
+	KUNIT_EXPECT_FALSE(test, smc_diag_is_wanted(&filter, &diag_v4));
+	memcpy(filter.peer, v6.id.idiag_dst, sizeof(filter.peer));
+	KUNIT_EXPECT_TRUE(test, smc_diag_is_wanted(&filter, &v6));
+	KUNIT_EXPECT_FALSE(test, smc_diag_is_wanted(&filter, &diag_v4));
+}
+
+static void a_filter_has_its_length_and_a_prefix(struct kunit *test)
+{
+	static const struct {
+		u8 prefix;
+		u16 len;
+		bool is_valid;
+	} rows[] = {
+		{ 0, sizeof(diag_all), true }, { 128, sizeof(diag_all), true },
+		{ 129, sizeof(diag_all), false }, { 0, sizeof(diag_all) - 1, false },
+		{ 0, sizeof(diag_all) + 1, false }, { 0, 0, false },
+	};
+	struct {
+		struct nlattr attr;
+		struct smc_diag_filter filter;
+	} is = { .filter = diag_all };
+	int i;
+
+	KUNIT_EXPECT_TRUE(test, smc_diag_filter_is_valid(NULL));
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		is.attr.nla_len = NLA_HDRLEN + rows[i].len;
+		is.filter.prefix = rows[i].prefix;
+		KUNIT_EXPECT_EQ_MSG(test, smc_diag_filter_is_valid(&is.attr), rows[i].is_valid,
+				    "row %d", i);
+	}
+}
+
 static struct kunit_case cases[] = {
+	KUNIT_CASE(a_filter_takes_states_and_modes),
+	KUNIT_CASE(a_filter_takes_ports_of_either_end),
+	KUNIT_CASE(a_filter_takes_peers_of_either_family),
+	KUNIT_CASE(a_filter_has_its_length_and_a_prefix),
 	KUNIT_CASE(a_connection_in_memory_shows_its_other_end),
 	KUNIT_CASE(a_stream_that_has_not_begun_is_at_0),
 	KUNIT_CASE(lid_06_a_link_without_queues_still_has_its_names),

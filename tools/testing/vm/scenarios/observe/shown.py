@@ -15,6 +15,7 @@ TRACED = {
     "smcr_link_down": {"lnk", "lgr", "net_cookie", "state", "name", "location"},
 }
 OWNER = 1000
+CHOSEN_PORT = 5799
 SIZES = (16384, 65536, 131072, 65536)
 
 
@@ -68,6 +69,28 @@ def by_the_tool(t, ids):
              if "link" in s]
     t.check(links and all((n["user_id"], n["peer_user_id"], n["links"]) == (*ids, 1)
                           for n in links), f"JSON: {links}")
+
+
+def chosen(t):
+    """The kernel gives those sockets that a user asks for."""
+    def listed(wanted, words=""):
+        rows = json.loads(t.run_smc(t.a, f"list -j {words}").out)["sockets"]
+        return sorted((s["inode"], s["peer"]) for s in rows if wanted(s))
+
+    listener = t.a.spawn(f"exec nc -l {CHOSEN_PORT} </dev/null", t.preload())
+    t.wait(lambda: f":{CHOSEN_PORT}" in t.a.run("ss -tlnH").out, "a listener", 20)
+    ports = f"{CHOSEN_PORT - 1}-{CHOSEN_PORT}"
+    for words, wanted in ((f"peer {t.b.ip}", lambda s: t.b.ip in s["peer"]),
+                          (f"peer {t.a.ip}", lambda s: t.a.ip in s["peer"]),
+                          ("state listen", lambda s: s["state"] == "LISTEN"),
+                          (f"port {ports}", lambda s: s["local"].endswith(f":{CHOSEN_PORT}")),
+                          ("mode smc-r", lambda s: s["mode"] == "SMC-R"),
+                          ("mode tcp", lambda s: s["mode"] == "TCP")):
+        rows = listed(lambda _: True, words)
+        t.equal(rows, listed(wanted), words)
+        t.equal(bool(rows), "mode tcp" != words and t.a.ip not in words, f"any with {words}")
+    listener.kill()
+    listener.wait(check=False)
 
 
 def keys(t, vm):
@@ -157,6 +180,8 @@ def run(t):
         t.step("links")
         ids = user_ids(t)
         by_the_tool(t, ids)
+        t.step(chosen.__doc__)
+        chosen(t)
         t.step("memory")
         for vm in (t.a, t.b):
             keys(t, vm)

@@ -165,6 +165,7 @@ def forgets(t, ours, port, verdict, keeps):
         for vm in ours:
             t.check(not has_tcp(vm, port), f"TCP is there in {vm.name}")
             t.mode(vm, "SMC-R", port)
+            t.check("TCP is lost" in t.run_smc(vm, f"list port {port} state active").out, vm.name)
         end(t, port, *procs)
 
 
