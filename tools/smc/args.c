@@ -14,6 +14,7 @@
 /* A command takes the long form of each letter in its options. */
 static const struct option long_options[] = {
 	{ "all", no_argument, NULL, 'a' },
+	{ "ends", no_argument, NULL, 'e' },
 	{ "human", no_argument, NULL, 'h' },
 	{ "interval", required_argument, NULL, 'i' },
 	{ "json", no_argument, NULL, 'j' },

@@ -2,6 +2,7 @@
 /*
  * smc events: what happens to groups, links and connections, as it happens.
  */
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,10 +14,11 @@
 
 static const char * const names[] = {
 	"group-up", "group-down", "link-up", "link-down", "tcp", "peer-remembered",
-	"service-remembered",
+	"service-remembered", "connection-end",
 };
 
 static const char * const roles[] = { "client", "server" };
+static const char * const modes[] = { "SMC-R", "TCP", "memory" };
 
 const struct field event_fields[] = {
 	{ SMC_NLA_EVENT_TIME, "time_ns" },
@@ -31,6 +33,11 @@ const struct field event_fields[] = {
 	{ SMC_NLA_EVENT_PEER_DIAGNOSIS, "peer_diagnosis", .kind = FIELD_REASON },
 	{ SMC_NLA_EVENT_AGE_MS, "age_ms" },
 	{ SMC_NLA_EVENT_TEXT, "text", .kind = FIELD_TEXT },
+	{ SMC_NLA_EVENT_MODE, "mode", NULL, FIELD_NAME, modes, ARRAY_SIZE(modes) },
+	{ SMC_NLA_EVENT_TX_BYTES, "tx_bytes" },
+	{ SMC_NLA_EVENT_RX_BYTES, "rx_bytes" },
+	{ SMC_NLA_EVENT_DURATION_MS, "duration_ms" },
+	{ SMC_NLA_EVENT_CGROUP, "cgroup" },
 	{ }
 };
 
@@ -83,6 +90,26 @@ static void append(char *text, const char *format, ...)
 	va_end(values);
 }
 
+static uint64_t number_of(const struct nlattr *attr)
+{
+	return attr && nla_len(attr) == sizeof(uint64_t) ? nla_get_u64(attr) : 0;
+}
+
+/* Of a connection that has left SMC */
+static void put_record(char *text, struct nlattr **event)
+{
+	uint64_t ms = number_of(event[SMC_NLA_EVENT_DURATION_MS]);
+	uint64_t cgroup = number_of(event[SMC_NLA_EVENT_CGROUP]);
+	char mount[PATH_MAX], path[PATH_MAX];
+
+	append(text, "%s, sent %" PRIu64 ", received %" PRIu64 " bytes in %" PRIu64 ".%03u s",
+	       diag_mode_name(nla_get_u8(event[SMC_NLA_EVENT_MODE])),
+	       number_of(event[SMC_NLA_EVENT_TX_BYTES]), number_of(event[SMC_NLA_EVENT_RX_BYTES]),
+	       ms / 1000, (unsigned int)(ms % 1000));
+	if (cgroup && cgroup_find_mount(mount) && cgroup_path(mount, cgroup, path))
+		append(text, ", cgroup %s", path);
+}
+
 static void put_details(char *text, struct nlattr **tb, struct nlattr **event)
 {
 	uint32_t reason = event[SMC_NLA_EVENT_REASON] ?
@@ -90,6 +117,8 @@ static void put_details(char *text, struct nlattr **tb, struct nlattr **event)
 	struct nlattr *link[FIELD_MAX + 1];
 	char words[REASON_WORDS];
 
+	if (event[SMC_NLA_EVENT_MODE])
+		put_record(text, event);
 	if (tb[SMC_GEN_LGR_SMCR])
 		append(text, "group %08x", (uint32_t)fields_number(tb[SMC_GEN_LGR_SMCR],
 								   SMC_NLA_LGR_R_ID));
@@ -205,7 +234,7 @@ static int print_event(int cmd, struct nlattr **tb, void *arg)
 
 /**
  * cmd_events() - print events until the tool is interrupted
- * @args: option j for an object of JSON on each line
+ * @args: option e for ends of connections instead, j for an object of JSON on each line
  *
  * Return: exit status.
  */
@@ -213,6 +242,7 @@ int cmd_events(const struct args *args)
 {
 	bool as_json = args->option['j'];
 
-	return genl_watch(SMC_GENL_FAMILY_NAME, SMC_GENL_EVENTS, print_event, &as_json) ?
-	       EXIT_FAILURE : 0;
+	return genl_watch(SMC_GENL_FAMILY_NAME,
+			  args->option['e'] ? SMC_GENL_ENDS : SMC_GENL_EVENTS, print_event,
+			  &as_json) ? EXIT_FAILURE : 0;
 }

@@ -69,8 +69,9 @@ static const struct command commands[] = {
 	{ "drain", "muw:", 0, 0, "[--move] [--wait SECONDS] | --undo",
 	  "let all new connections use TCP, and wait for the end of those on SMC, or move them",
 	  cmd_drain },
-	{ "events", "j", 0, 0, "[-j]",
-	  "print what happens to groups, links and connections until interrupted", cmd_events },
+	{ "events", "ej", 0, 0, "[-j] [--ends]",
+	  "print what happens to groups, links and connections, or a record of each connection\n"
+	  "        that ends, until interrupted", cmd_events },
 	{ "reasons", "", 0, NO_LIMIT, "[CODE...]",
 	  "explain the reasons for which connections use TCP", cmd_reasons },
 	{ "completion", "", 0, 0, "",

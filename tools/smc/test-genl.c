@@ -26,6 +26,7 @@
 
 #define FAMILY_ID 0x77	/* of both families */
 #define GROUP_ID 0x55
+#define ENDS_ID 0x56
 
 typedef ssize_t (*sendmsg_fn)(int fd, const struct msghdr *msg, int flags);
 typedef ssize_t (*recvmsg_fn)(int fd, struct msghdr *msg, int flags);
@@ -175,6 +176,10 @@ static void put_family(void)
 	group = open_nest(1);
 	put_u32(CTRL_ATTR_MCAST_GRP_ID, GROUP_ID);
 	put_text(CTRL_ATTR_MCAST_GRP_NAME, SMC_GENL_EVENTS);
+	close_nest(group);
+	group = open_nest(2);
+	put_u32(CTRL_ATTR_MCAST_GRP_ID, ENDS_ID);
+	put_text(CTRL_ATTR_MCAST_GRP_NAME, SMC_GENL_ENDS);
 	close_nest(group);
 	close_nest(groups);
 	end();
@@ -418,6 +423,26 @@ static void put_pnet(const char *name, const char *eth, const char *ib, uint8_t 
 	end();
 }
 
+static void put_end(void)
+{
+	static const uint8_t v6[16] = { 0x20, 1, [15] = 1 };
+	size_t outer;
+
+	begin(FAMILY_ID, SMC_NETLINK_EVENT_CONN_END);
+	outer = open_nest(SMC_GEN_EVENT);
+	put_u64(SMC_NLA_EVENT_TIME, 1700000000123456789ULL);
+	put_u8(SMC_NLA_EVENT_ROLE, 1);
+	put(SMC_NLA_EVENT_PEER_ADDR, v6, sizeof(v6));
+	put_u16(SMC_NLA_EVENT_PEER_PORT, 443);
+	put_u8(SMC_NLA_EVENT_MODE, SMC_DIAG_MODE_SMCD);
+	put_u64(SMC_NLA_EVENT_TX_BYTES, 1000);
+	put_u64(SMC_NLA_EVENT_RX_BYTES, 5000000000);
+	put_u64(SMC_NLA_EVENT_DURATION_MS, 61007);
+	put_u64(SMC_NLA_EVENT_CGROUP, 1);
+	close_nest(outer);
+	end();
+}
+
 static void put_events(void)
 {
 	static const uint8_t v6[16] = { 0x20, 1, [15] = 1 };
@@ -591,7 +616,10 @@ int setsockopt(int fd, int level, int name, const void *value, socklen_t len)
 		our_fd = fd;
 		answer_len = 0;
 		answered = 0;
-		put_events();
+		if (*(const int *)value == ENDS_ID)
+			put_end();
+		else
+			put_events();
 		return 0;
 	}
 	return ((int (*)(int, int, int, const void *, socklen_t))dlsym(RTLD_NEXT, "setsockopt"))

@@ -64,6 +64,7 @@ enum smc_pnetid_attr {
 #define SMC_GENL_FAMILY_VERSION	1
 
 #define SMC_GENL_EVENTS		"events"	/* multicast group */
+#define SMC_GENL_ENDS		"ends"		/* that of SMC_NETLINK_EVENT_CONN_END */
 #define SMC_LGR_BUF_VIRTUAL	1	/* rings are virtually contiguous */
 #define SMC_MAX_EID_LEN		32	/* padded with blanks, without the final NUL */
 #define SMC_MAX_UEID		4	/* ids a host can have */
@@ -183,6 +184,8 @@ enum smc_genl_cmd {
 	 * for a time
 	 */
 	SMC_NETLINK_EVENT_SERVICE		= 70,
+	/* A connection left SMC; its record, made only while somebody listens */
+	SMC_NETLINK_EVENT_CONN_END		= 71,
 	/*
 	 * The policy of the network namespace, a message for each rule, in their
 	 * order
@@ -510,8 +513,14 @@ enum smc_event_attr {
 	SMC_NLA_EVENT_PAD		= 12,
 	SMC_NLA_EVENT_AGE_MS		= 13,	/* u32, how long the reason had been remembered */
 	SMC_NLA_EVENT_FAILURE		= 14,	/* u8, enum smc_peer_condition, of a host */
+	/* u8, of a connection that left SMC, enum smc_diag_mode */
+	SMC_NLA_EVENT_MODE		= 15,
+	SMC_NLA_EVENT_TX_BYTES		= 16,	/* u64, sent by SMC */
+	SMC_NLA_EVENT_RX_BYTES		= 17,	/* u64, received by SMC */
+	SMC_NLA_EVENT_DURATION_MS	= 18,	/* u64, on SMC */
+	SMC_NLA_EVENT_CGROUP		= 19,	/* u64, ID of the control group of the socket */
 
-	SMC_NLA_EVENT_MAX		= 14,
+	SMC_NLA_EVENT_MAX		= 19,
 };
 
 /*

@@ -24,6 +24,7 @@
 #include "sock/smc_policy.h"
 #include "control/smc_netlink.h"
 #include "control/smc_netlink_dump.h"
+#include "control/smc_netlink_event.h"
 
 /* Commands without attributes reject them. */
 static const struct nla_policy smc_netlink_no_policy[SMC_NLA_EID_TABLE_MAX + 1] = {
@@ -324,7 +325,8 @@ static int smc_netlink_start_dev(struct sk_buff *skb, struct genl_info *info)
 #include "control/smc_netlink_ops.h"
 
 static const struct genl_multicast_group smc_netlink_groups[] = {
-	{ .name = SMC_GENL_EVENTS, .flags = GENL_MCAST_CAP_NET_ADMIN },
+	[SMC_NETLINK_GROUP_EVENTS] = { .name = SMC_GENL_EVENTS, .flags = GENL_MCAST_CAP_NET_ADMIN },
+	[SMC_NETLINK_GROUP_ENDS] = { .name = SMC_GENL_ENDS, .flags = GENL_MCAST_CAP_NET_ADMIN },
 };
 
 struct genl_family smc_netlink_family = {

@@ -7,7 +7,9 @@
  * nothing waits for memory: without memory, or with a full receive queue, the event is lost, and
  * netlink reports ENOBUFS to the listener.
  */
+#include <linux/cgroup.h>
 #include <linux/ktime.h>
+#include <linux/smc_diag.h>
 #include <linux/sock_diag.h>
 #include <net/genetlink.h>
 
@@ -19,8 +21,6 @@
 #include "control/smc_netlink_event.h"
 #include "control/smc_netlink_dump.h"
 
-#define EVENT_GROUP	0	/* the only one of the family */
-
 static int event_put_reason(struct sk_buff *skb, const struct smc_event *event)
 {
 	const char *text = event->lgr ? event->text : smc_nego_reason_text(event->reason);
@@ -31,6 +31,29 @@ static int event_put_reason(struct sk_buff *skb, const struct smc_event *event)
 		return -EMSGSIZE;
 	return event->diagnosis ?
 	       nla_put_u32(skb, SMC_NLA_EVENT_PEER_DIAGNOSIS, event->diagnosis) : 0;
+}
+
+static int event_put_record(struct sk_buff *skb, const struct smc_event_record *record)
+{
+	if (nla_put_u8(skb, SMC_NLA_EVENT_MODE,
+		       record->is_in_memory ? SMC_DIAG_MODE_SMCD : SMC_DIAG_MODE_SMCR) ||
+	    nla_put_u64_64bit(skb, SMC_NLA_EVENT_TX_BYTES, record->tx_bytes, SMC_NLA_EVENT_PAD) ||
+	    nla_put_u64_64bit(skb, SMC_NLA_EVENT_RX_BYTES, record->rx_bytes, SMC_NLA_EVENT_PAD))
+		return -EMSGSIZE;
+	return nla_put_u64_64bit(skb, SMC_NLA_EVENT_DURATION_MS, record->duration_ms,
+				 SMC_NLA_EVENT_PAD);
+}
+
+static int event_put_cgroup(struct sk_buff *skb, const struct sock *sk)
+{
+#ifdef CONFIG_SOCK_CGROUP_DATA
+	/* the core does not change the socket */
+	struct cgroup *cgroup = sock_cgroup_ptr((struct sock_cgroup_data *)&sk->sk_cgrp_data);
+
+	return nla_put_u64_64bit(skb, SMC_NLA_EVENT_CGROUP, cgroup_id(cgroup), SMC_NLA_EVENT_PAD);
+#else
+	return 0;
+#endif
 }
 
 static int event_put_own(struct sk_buff *skb, const struct sock *sk)
@@ -76,7 +99,8 @@ static int event_put_all(struct sk_buff *skb, const struct smc_event *event)
 
 	if (!nest ||
 	    nla_put_u64_64bit(skb, SMC_NLA_EVENT_TIME, ktime_get_real_ns(), SMC_NLA_EVENT_PAD) ||
-	    event_put_reason(skb, event) ||
+	    (event->record ? event_put_record(skb, event->record) ?:
+			     event_put_cgroup(skb, event->sk) : event_put_reason(skb, event)) ||
 	    (event->sk && event_put_sock(skb, event->sk, event->is_server)) ||
 	    (event->peer && event_put_peer(skb, event->peer, event->port)) ||
 	    (event->ms && nla_put_u32(skb, SMC_NLA_EVENT_MS, event->ms)))
@@ -95,10 +119,11 @@ static int event_put_all(struct sk_buff *skb, const struct smc_event *event)
  */
 void smc_netlink_event(const struct smc_event *event)
 {
+	int group = event->record ? SMC_NETLINK_GROUP_ENDS : SMC_NETLINK_GROUP_EVENTS;
 	struct sk_buff *skb;
 	void *head;
 
-	if (!genl_has_listeners(&smc_netlink_family, event->net, EVENT_GROUP))
+	if (!genl_has_listeners(&smc_netlink_family, event->net, group))
 		return;
 	skb = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_ATOMIC);
 	if (!skb)
@@ -109,5 +134,5 @@ void smc_netlink_event(const struct smc_event *event)
 		return;
 	}
 	genlmsg_end(skb, head);
-	genlmsg_multicast_netns(&smc_netlink_family, event->net, skb, 0, EVENT_GROUP, GFP_ATOMIC);
+	genlmsg_multicast_netns(&smc_netlink_family, event->net, skb, 0, group, GFP_ATOMIC);
 }

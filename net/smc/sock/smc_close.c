@@ -15,6 +15,7 @@
 #include <net/tcp.h>
 
 #include "smc_compat.h"
+#include "rdma/smc_event.h"
 #include "rdma/smc_net.h"
 #include "group/smc_carrier.h"
 #include "sock/smc_close.h"
@@ -161,8 +162,28 @@ static void smc_close_wake(struct sock *sk, u32 actions)
 		smc_wake_writers(sk);
 }
 
+/* Somebody may keep account. */
+static void smc_close_record(struct smc_sock *smc)
+{
+	const struct smc_conn *conn = smc->conn;
+	const struct smc_event_record record = {
+		.tx_bytes = conn->ctl.tx_sent,
+		.rx_bytes = READ_ONCE(conn->ctl.rx_prod),
+		.duration_ms = div_u64(ktime_get_ns() - smc->begin_ns, NSEC_PER_MSEC),
+		.is_in_memory = conn->pair,
+	};
+
+	/* not twice, and not of a handshake that was given up */
+	if (!smc->begin_ns)
+		return;
+	smc->begin_ns = 0;
+	smc_event_send(&(struct smc_event){
+		.cmd = SMC_NETLINK_EVENT_CONN_END, .net = sock_net(smc->sk), .sk = smc->sk,
+		.is_server = smc->is_server, .record = &record });
+}
+
 /**
- * smc_close_finish() - stop the timers of a connection that ends
+ * smc_close_finish() - stop the timers of a connection that ends, and record its end
  * @smc: the socket, with a connection
  *
  * Context: Process context, may sleep. Expects the socket lock held.
@@ -174,6 +195,7 @@ void smc_close_finish(struct smc_sock *smc)
 	if (smc->cork_timer.function)
 		smc_sock_disarm(smc, &smc->cork_timer);
 	smc_sock_disarm(smc, &smc->close_timer);
+	smc_close_record(smc);
 }
 
 static bool smc_close_is_settled(const struct smc_sock *smc)

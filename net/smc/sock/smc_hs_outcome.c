@@ -35,11 +35,15 @@ static void smc_hs_count_smc(const struct smc_hs *hs)
 }
 
 /* The connection is on SMC. Handle the TCP events that came before. */
-static void smc_hs_finish_smc(struct smc_sock *smc)
+static void smc_hs_finish_smc(struct smc_hs *hs)
 {
+	struct smc_sock *smc = hs->smc;
 	struct smc_conn *conn = smc->conn;
 	struct sock *sk = smc->sk;
 
+	smc_hs_count_smc(hs);
+	smc->is_server = hs->role == SMC_ROLE_SERVER;
+	smc->begin_ns = ktime_get_ns();
 	smc->err = 0;
 	smc->tcp_err = 0;
 	smc->is_done = false;
@@ -116,8 +120,7 @@ static void smc_hs_finish_client(struct smc_hs *hs)
 		return;
 	}
 	if (out == SMC_HS_SMC) {
-		smc_hs_count_smc(hs);
-		smc_hs_finish_smc(smc);
+		smc_hs_finish_smc(hs);
 	} else if (out == SMC_HS_TCP) {
 		smc_stat_inc(hs->net, SMC_STAT_CLIENT_TCP);
 		smc_tcp_become(smc, hs->reason);
@@ -140,8 +143,7 @@ static bool smc_hs_finish_server(struct smc_hs *hs)
 	struct smc_sock *smc = hs->smc;
 
 	if (out == SMC_HS_SMC) {
-		smc_hs_count_smc(hs);
-		smc_hs_finish_smc(smc);
+		smc_hs_finish_smc(hs);
 	} else if (out == SMC_HS_TCP) {
 		smc->fallback = hs->reason;
 	} else {

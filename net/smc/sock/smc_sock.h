@@ -67,6 +67,8 @@ enum smc_missed {
  * @tcp_end_jiffies: when it ended
  * @shutdown: RCV_SHUTDOWN and SEND_SHUTDOWN of SMC; those in @sk are TCP's
  * @has_tcp_ended: the close machine has ended TCP, whose events are ignored from here on
+ * @is_server: it comes from a listener; this and the next for the record of its end
+ * @begin_ns: when its connection was established on SMC
  * @is_done: the end of the stream was reported to the reader, and stays reported
  * @is_released: the file is closed; TCP is closed when SMC's part has ended
  * @limits_handshakes: SMC_LIMIT_HS
@@ -110,8 +112,10 @@ struct smc_sock {
 	int err;
 	int tcp_err;
 	unsigned long tcp_end_jiffies;
+	u64 begin_ns;
 	u8 shutdown;
 	bool has_tcp_ended;
+	bool is_server;
 	bool is_done;
 	bool is_released;
 	bool limits_handshakes;

@@ -92,6 +92,28 @@ def remembered(t):
     tool.wait(check=False)
 
 
+def ended(t):
+    """A record of each connection that leaves SMC."""
+    tools = [vm.spawn(["sh", "-c", f"exec {t.smc} events --ends -j"]) for vm in (t.a, t.b)]
+
+    def heard():
+        t.both(serve, requests, PORT + 2, sargs={"count": 1}, cargs={"n": 1})
+        return all(tool.out for tool in tools)
+    t.wait(heard, "a record of the tool", 20)
+    t.in_step(stream_server, stream_client, PORT, n_in=N_IN, n_out=N_OUT)
+    for tool, vm, other, role, tx, rx in ((tools[0], t.a, t.b, "server", N_OUT, N_IN),
+                                          (tools[1], t.b, t.a, "client", N_IN, N_OUT)):
+        found = tool.expect_out(f'^.*"tx_bytes": ?{tx},.*\\n', 20)
+        end = json.loads(found.group())
+        t.equal({k: end[k] for k in ("event", "role", "mode", "tx_bytes", "rx_bytes")},
+                {"event": "connection-end", "role": role, "mode": "SMC-R", "tx_bytes": tx,
+                 "rx_bytes": rx}, f"{vm.name}: record")
+        t.check(other.ip in end["peer_address"] and vm.ip in end["local_address"], f"{end}")
+        t.check(end["cgroup"] and 0 < end["duration_ms"] < 1000 * timeout, f"{end}")
+        tool.kill()
+        tool.wait(check=False)
+
+
 def lists(t, vm):
     """Lists of one machine that agree: groups, links, peers, devices."""
     groups, links = said(t, vm, "groups")["groups"], said(t, vm, "links")["links"]
@@ -166,6 +188,9 @@ def run(t):
     # nothing is remembered after that
     t.reload(t.a, t.b)
 
+    t.step(ended.__doc__)
+    ended(t)
+    t.no_groups()
     t.step("one connection in each direction")
     before = {vm: (counters(t, vm), sent(vm)) for vm in (t.a, t.b)}
     halves = []
