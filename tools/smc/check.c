@@ -44,7 +44,7 @@ static const struct {
 	{ SMC_CLC_DECL_TIMEOUT_CL, "let UDP port 4791 pass; MTU; net.smc.roce at both ends" },
 	{ SMC_CLC_DECL_TIMEOUT_AL, "let UDP port 4791 pass; MTU; net.smc.roce at both ends" },
 	{ SMC_CLC_DECL_IPSEC, "see `ip xfrm policy`: RDMA would bypass it" },
-	{ SMC_CLC_DECL_POLICY, "`smc policy` shows the rules" },
+	{ SMC_CLC_DECL_POLICY, "`smc policy` shows the rules; net.smc.enable" },
 	{ SMC_CLC_DECL_DRAIN, "smc drain --undo" },
 	{ SMC_CLC_DECL_LGRLIMIT, "`smc groups`; net.smc.max_lgrs_per_peer" },
 	{ SMC_CLC_DECL_MEM, "free memory; `rdma resource`" },
@@ -198,13 +198,17 @@ static int note_drain(int cmd, struct nlattr **tb, void *arg)
 static void check_policy(struct check *check)
 {
 	bool is_drained = false, is_tcp = false;
-	char text[64] = "no rule matches";
+	char text[64] = "no rule matches", value[8];
 	uint32_t rule;
 
 	genl_ask(SMC_GENL_FAMILY_NAME, SMC_NETLINK_GET_SYS_INFO, NULL, note_drain, &is_drained,
 		 NULL);
 	if (is_drained)
 		blocked(check, SMC_CLC_DECL_DRAIN, "policy", "the module is drained");
+	if (read_line("/proc/sys/net/smc/enable", value, sizeof(value)) && !strcmp(value, "0")) {
+		blocked(check, SMC_CLC_DECL_POLICY, "policy", "net.smc.enable is 0");
+		return;
+	}
 	rule = policy_decide(&check->peer, check->port, &is_tcp);
 	if (rule)
 		snprintf(text, sizeof(text), "rule %u decides", rule);

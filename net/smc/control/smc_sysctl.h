@@ -42,6 +42,7 @@ static inline int smc_sysctl_own_max(enum smc_sysctl_owner owner, int initial, i
 
 /* What an operator may want to change. */
 #define SMC_SYSCTLS_OPERATOR(X)						\
+	X("enable", enable, 1, 0, 1, ANY)				\
 	X("wmem", wmem, 262144, 16384, SMC_RING_MEM_MAX, LESS)		\
 	X("rmem", rmem, 262144, 16384, SMC_RING_MEM_MAX, LESS)		\
 	X("roce", roce, 0, 0, 2, ANY)					\

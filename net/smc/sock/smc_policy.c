@@ -10,7 +10,8 @@
  * no lock. Rules with their counters are objects of their own that tables share. A namespace that
  * never had rules has no table.
  *
- * Drain: with the module's parameter "drain" no connection of any namespace may use SMC.
+ * Drain: with the module's parameter "drain" no connection of any namespace may use SMC; with
+ * net.smc.enable 0 none of the namespace, or none at all in the first one.
  */
 #include <linux/cgroup.h>
 #include <linux/module.h>
@@ -283,6 +284,15 @@ static struct smc_policy_entry *smc_policy_find(const struct sock *sk, enum smc_
 	return NULL;
 }
 
+/* What holds for all connections of a namespace; the first one's setting, also for the others. */
+static enum smc_decline smc_policy_of_all(const struct net *net)
+{
+	if (smc_policy_is_draining())
+		return SMC_DECLINE_DRAIN;
+	return READ_ONCE(smc_net(net)->set.enable) && READ_ONCE(smc_net(&init_net)->set.enable) ?
+	       SMC_DECLINE_NONE : SMC_DECLINE_POLICY;
+}
+
 static enum smc_decline smc_policy_decide(const struct smc_policy_entry *entry)
 {
 	return entry && entry->rule.action == SMC_POLICY_TCP ? SMC_DECLINE_POLICY :
@@ -302,10 +312,11 @@ static enum smc_decline smc_policy_decide(const struct smc_policy_entry *entry)
 enum smc_decline smc_policy_apply(const struct sock *sk, enum smc_policy_side side,
 				  const struct in6_addr *peer, u16 port)
 {
+	enum smc_decline reason = smc_policy_of_all(sock_net(sk));
 	struct smc_policy_entry *entry;
 
-	if (smc_policy_is_draining())
-		return SMC_DECLINE_DRAIN;
+	if (reason)
+		return reason;
 	guard(rcu)();
 	entry = smc_policy_find(sk, side, peer, port);
 	if (entry)
@@ -333,5 +344,5 @@ enum smc_decline smc_policy_peek(const struct sock *sk, enum smc_policy_side sid
 	entry = smc_policy_find(sk, side, peer, port);
 	if (rule)
 		*rule = entry ? entry->rule.id : 0;
-	return smc_policy_is_draining() ? SMC_DECLINE_DRAIN : smc_policy_decide(entry);
+	return smc_policy_of_all(sock_net(sk)) ?: smc_policy_decide(entry);
 }

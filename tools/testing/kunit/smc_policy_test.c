@@ -28,6 +28,7 @@ static struct socket *policy_sock;
 
 static int policy_init(struct kunit *test)
 {
+	smc_net(&init_net)->set.enable = 1;
 	return sock_create_kern(&init_net, PF_INET, SOCK_STREAM, IPPROTO_TCP, &policy_sock);
 }
 
@@ -233,7 +234,26 @@ static void policy_drain_goes_before_all_rules(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (u32)policy_ask(22), (u32)SMC_DECLINE_NONE);
 }
 
+static void policy_of_a_namespace_that_is_off(struct kunit *test)
+{
+	struct smc_settings *set = &smc_net(&init_net)->set;
+	struct in6_addr peer = {};
+
+	KUNIT_EXPECT_EQ(test, policy_add(0, SMC_POLICY_SMC, 0), 0);
+	set->enable = 0;
+	KUNIT_EXPECT_EQ(test, (u32)policy_ask(22), (u32)SMC_DECLINE_POLICY);
+	KUNIT_EXPECT_EQ(test, (u32)smc_policy_peek(policy_sock->sk, SMC_POLICY_LISTEN, &peer, 22,
+						   NULL), (u32)SMC_DECLINE_POLICY);
+	KUNIT_EXPECT_EQ(test, policy_hits(0), 0ULL);
+	smc_policy_drain = true;
+	KUNIT_EXPECT_EQ(test, (u32)policy_ask(22), (u32)SMC_DECLINE_DRAIN);
+	smc_policy_drain = false;
+	set->enable = 1;
+	KUNIT_EXPECT_EQ(test, (u32)policy_ask(22), (u32)SMC_DECLINE_NONE);
+}
+
 static struct kunit_case policy_cases[] = {
+	KUNIT_CASE(policy_of_a_namespace_that_is_off),
 	KUNIT_CASE(policy_rules_are_in_order),
 	KUNIT_CASE(policy_a_failure_changes_nothing),
 	KUNIT_CASE(policy_an_id_is_never_used_again),

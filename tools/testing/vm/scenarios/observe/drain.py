@@ -5,6 +5,7 @@ Then the module can be replaced. A new one, or `smc drain --undo`, uses SMC agai
 the host may do that.
 """
 import errno
+import json
 
 import netns
 from common import stream_client, stream_server
@@ -15,7 +16,7 @@ ipv = (4,)
 timeout = 120
 N = 100_003
 PARAMETER = "/sys/module/smc/parameters/drain"
-DRAIN, PEERNOSMC = 0x03F10000, 0x03010000
+DRAIN, POLICY, PEERNOSMC = 0x03F10000, 0x03F00000, 0x03010000
 
 
 def start(t, port):
@@ -57,6 +58,40 @@ def refused(t):
     t.equal(t.a.run(f"cat {PARAMETER}").out.strip(), "N", "drain")
 
 
+def switched_off(t):
+    """net.smc.enable, of the server, then of both; a namespace is off with the first one."""
+    t.a.run("sysctl -qw net.smc.enable=0")
+    talk(t, 6005, ("TCP", POLICY), ("TCP", PEERNOSMC))
+    t.b.run("sysctl -qw net.smc.enable=0")
+    talk(t, 6006, ("TCP", POLICY), ("TCP", POLICY))
+    out = t.run_smc(t.b, f"check {t.a.ip}", 1).out
+    t.check("net.smc.enable is 0" in out, out)
+    t.b.run("ip netns add inner && ip -n inner link set lo up")
+    t.equal(within(t, "inner"), ["TCP", "TCP"], "in a namespace below one that is off")
+    for vm in (t.a, t.b):
+        vm.run("sysctl -qw net.smc.enable=1")
+    t.equal(within(t, "inner"), ["memory", "memory"], "in a namespace")
+    t.b.run("ip netns del inner")
+
+
+def within(t, name):
+    """The modes of a connection within a namespace."""
+    server = t.b.spawn(f"exec ip netns exec {name} nc -lN 6007 </dev/null", t.preload())
+    inside = f"ip netns exec {name}"
+    t.wait(lambda: ":6007" in t.b.run(f"{inside} ss -tlnH").out, "a listener", 20)
+    client = t.b.spawn(f"sleep 60 | exec {inside} nc 127.0.0.1 6007", t.preload())
+
+    def listed():
+        out = t.run_smc(t.b, "list -j state active", who=inside).out
+        return [s["mode"] for s in json.loads(out)["sockets"]]
+    t.wait(lambda: len(listed()) == 2, "both ends", 20)
+    modes = listed()
+    for process in (client, server):
+        process.kill()
+        process.wait(check=False)
+    return modes
+
+
 def run(t):
     from smcvm import kernel
     t.smc = t.guest_path(kernel.user_tool("smc"))
@@ -79,6 +114,8 @@ def run(t):
     t.wait_all(waits)
     t.run_smc(t.a, "drain --undo")
     talk(t, 6003, *smc_both)
+    t.step(switched_off.__doc__)
+    switched_off(t)
     t.step("another module")
     t.run_smc(t.a, "drain --wait 100")
     t.no_sockets(t.a, 6003)
