@@ -75,7 +75,7 @@ bool addr_read_service(const char *text, struct in6_addr *addr, uint16_t *port)
 /**
  * addr_read_prefix() - read an address with or without the number of bits that count
  * @text: ADDR or ADDR/BITS
- * @addr: filled
+ * @addr: filled; bits that do not count are 0
  * @bits: filled, of the whole 128
  *
  * Return: 0, or EXIT_USAGE after a message.
@@ -85,6 +85,7 @@ int addr_read_prefix(const char *text, struct in6_addr *addr, uint8_t *bits)
 	const char *slash = strchr(text, '/');
 	char copy[INET6_ADDRSTRLEN];
 	uint64_t number, max;
+	unsigned int i;
 
 	snprintf(copy, sizeof(copy), "%.*s", slash ? (int)(slash - text) : (int)strlen(text), text);
 	if (!addr_read(copy, addr))
@@ -94,6 +95,8 @@ int addr_read_prefix(const char *text, struct in6_addr *addr, uint8_t *bits)
 	if (slash && !number_read(slash + 1, '\0', max, &number))
 		return wrong("\"%s\" is no prefix length from 0 to %d", slash + 1, (int)max);
 	*bits = number + 128 - max;
+	for (i = *bits; i < 128; i++)
+		addr->s6_addr[i / 8] &= ~(0x80 >> i % 8);
 	return 0;
 }
 

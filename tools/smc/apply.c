@@ -9,36 +9,33 @@
 
 #include "smc.h"
 
-#define WORDS_MAX 16	/* more than any line may have */
-
 /* Each line of a file is the words of `COMMAND add`. */
-static const struct {
+static const struct kind {
 	const char *name;
 	int (*add)(const char *words[], int nr, bool dry);
-} files[] = {
-	{ "/etc/smc/eids", ueid_add },
-	{ "/etc/smc/pnetids", pnet_add },
-	{ "/etc/smc/policy", policy_add },
+	int (*sync)(const struct lines *lines);
+} kinds[] = {
+	{ "/etc/smc/eids", ueid_add, ueid_sync },
+	{ "/etc/smc/pnetids", pnet_add, pnet_sync },
+	{ "/etc/smc/policy", policy_add, policy_sync },
 };
 
-static int split(char *line, const char *words[WORDS_MAX])
+static void split(struct file_line *line)
 {
 	char *word;
-	int nr = 0;
 
-	line[strcspn(line, "#\n")] = '\0';
-	for (word = strtok(line, " \t"); word && nr < WORDS_MAX; word = strtok(NULL, " \t"))
-		words[nr++] = word;
-	return nr;
+	line->text[strcspn(line->text, "#\n")] = '\0';
+	for (word = strtok(line->text, " \t"); word && line->nr < WORDS_MAX;
+	     word = strtok(NULL, " \t"))
+		line->words[line->nr++] = word;
 }
 
 /* Returns 0, or the exit status after a message. A missing file is an empty one. */
-static int apply_file(const char *path, int (*add)(const char *words[], int nr, bool dry), bool dry)
+static int read_lines(struct lines *lines, const char *path)
 {
-	const char *words[WORDS_MAX];
-	int nr, line_nr = 0, status = 0;
 	FILE *file = fopen(path, "r");
-	char line[512];
+	char text[512];
+	int line_nr = 0;
 
 	if (!file) {
 		if (errno == ENOENT)
@@ -46,20 +43,39 @@ static int apply_file(const char *path, int (*add)(const char *words[], int nr, 
 		fprintf(stderr, "smc: %s: %s\n", path, strerror(errno));
 		return EXIT_FAILURE;
 	}
-	while (!status && fgets(line, sizeof(line), file)) {
-		line_nr++;
-		nr = split(line, words);
-		status = nr ? add(words, nr, dry) : 0;
+	while (fgets(text, sizeof(text), file)) {
+		struct file_line *line;
+
+		lines->line = realloc(lines->line, (lines->nr + 1) * sizeof(*line));
+		line = &lines->line[lines->nr];
+		memset(line, 0, sizeof(*line));
+		line->text = strdup(text);
+		line->line_nr = ++line_nr;
+		split(line);
+		lines->nr += line->nr > 0;
 	}
 	fclose(file);
-	if (status)
-		fprintf(stderr, "smc: %s: line %d\n", path, line_nr);
-	return status ? EXIT_FAILURE : 0;
+	return 0;
+}
+
+static int add_lines(const struct lines *lines, const struct kind *kind, const char *path, bool dry)
+{
+	size_t i;
+
+	for (i = 0; i < lines->nr; i++) {
+		struct file_line *line = &lines->line[i];
+
+		if (kind->add(line->words, line->nr, dry)) {
+			fprintf(stderr, "smc: %s: line %d\n", path, line->line_nr);
+			return EXIT_FAILURE;
+		}
+	}
+	return 0;
 }
 
 /**
  * cmd_apply() - add the EIDs, PNETIDs and rules of the files in /etc/smc
- * @args: option r, the directory above etc/smc
+ * @args: option r, the directory above etc/smc; S to remove what the files do not have
  *
  * All lines are checked before the first is applied; what exists already stays.
  *
@@ -68,15 +84,20 @@ static int apply_file(const char *path, int (*add)(const char *words[], int nr, 
 int cmd_apply(const struct args *args)
 {
 	const char *root = args->option['r'] ? args->option['r'] : "";
-	char path[PATH_MAX];
+	struct lines lines[ARRAY_SIZE(kinds)] = { 0 };
+	char path[ARRAY_SIZE(kinds)][PATH_MAX];
 	int status = 0;
 	size_t i;
 
-	for (i = 0; !status && i < 2 * ARRAY_SIZE(files); i++) {
-		bool dry = i < ARRAY_SIZE(files);
-
-		snprintf(path, sizeof(path), "%s%s", root, files[i % ARRAY_SIZE(files)].name);
-		status = apply_file(path, files[i % ARRAY_SIZE(files)].add, dry);
+	for (i = 0; !status && i < ARRAY_SIZE(kinds); i++) {
+		snprintf(path[i], sizeof(path[i]), "%s%s", root, kinds[i].name);
+		status = read_lines(&lines[i], path[i]) ?:
+			 add_lines(&lines[i], &kinds[i], path[i], true);
+	}
+	for (i = 0; !status && i < ARRAY_SIZE(kinds); i++) {
+		if (args->option['S'] && kinds[i].sync(&lines[i]))
+			return EXIT_FAILURE;
+		status = add_lines(&lines[i], &kinds[i], path[i], false);
 	}
 	return status;
 }

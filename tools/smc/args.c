@@ -23,6 +23,7 @@ static const struct option long_options[] = {
 	{ "peers", no_argument, NULL, 'P' },
 	{ "root", required_argument, NULL, 'r' },
 	{ "socket", required_argument, NULL, 's' },
+	{ "sync", no_argument, NULL, 'S' },
 	{ "try", no_argument, NULL, 'T' },
 	{ "undo", no_argument, NULL, 'u' },
 	{ "verbose", no_argument, NULL, 'v' },

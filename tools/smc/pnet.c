@@ -140,6 +140,57 @@ int pnet_add(const char *words[], int nr, bool dry)
 	return err == -EEXIST ? 0 : err;
 }
 
+struct sync {
+	const struct lines *lines;
+	char name[SMC_MAX_PNETID_LEN + 1];	/* one that has more than the files give it */
+};
+
+static bool is_entry(struct nlattr **tb, const struct file_line *line)
+{
+	bool is_device = !strcmp(line->words[1], "device");
+	int port = line->nr > 3 ? atoi(line->words[3]) : 1;
+
+	return is_text(tb[SMC_PNETID_NAME], line->words[0]) &&
+	       is_text(tb[is_device ? SMC_PNETID_IBNAME : SMC_PNETID_ETHNAME], line->words[2]) &&
+	       (!is_device || !tb[SMC_PNETID_IBPORT] || nla_get_u8(tb[SMC_PNETID_IBPORT]) == port);
+}
+
+static int note_stale(int cmd, struct nlattr **tb, void *arg)
+{
+	struct sync *sync = arg;
+	size_t i;
+
+	(void)cmd;
+	for (i = 0; i < sync->lines->nr; i++)
+		if (is_entry(tb, &sync->lines->line[i]))
+			return 0;
+	if (tb[SMC_PNETID_NAME])
+		nla_strlcpy(sync->name, tb[SMC_PNETID_NAME], sizeof(sync->name));
+	return 0;
+}
+
+/**
+ * pnet_sync() - remove the PNETIDs that have an entry which a file does not have
+ * @lines: of the file, checked
+ *
+ * Return: 0, or an error after a message.
+ */
+int pnet_sync(const struct lines *lines)
+{
+	struct sync sync = { .lines = lines };
+	const struct genl_attr by_name[] = { { SMC_PNETID_NAME, sync.name, 0 }, { } };
+	int err;
+
+	do {
+		*sync.name = '\0';
+		err = genl_ask(SMCR_GENL_FAMILY_NAME, SMC_PNETID_GET, NULL, note_stale, &sync,
+			       NULL);
+		if (!err && *sync.name)
+			err = pnet_change(SMC_PNETID_DEL, by_name);
+	} while (!err && *sync.name);
+	return err;
+}
+
 /**
  * cmd_pnet() - show or change the PNETIDs of this network namespace
  * @args: the words say what; option j for JSON

@@ -12,6 +12,7 @@
 
 #include <arpa/inet.h>
 #include <netlink/attr.h>
+#include <netlink/msg.h>
 
 #include "smc.h"
 
@@ -44,6 +45,9 @@ static int read_port(struct rule *rule, const char *text)
 {
 	if (ports_read(text, &rule->port[0], &rule->port[1]))
 		return EXIT_USAGE;
+	/* all of them: no condition */
+	if (!rule->port[0] && rule->port[1] == UINT16_MAX)
+		return 0;
 	put(rule, SMC_NLA_POLICY_PORT_FIRST, &rule->port[0], sizeof(rule->port[0]));
 	put(rule, SMC_NLA_POLICY_PORT_LAST, &rule->port[1], sizeof(rule->port[1]));
 	return 0;
@@ -377,6 +381,110 @@ int cmd_policy(const struct args *args)
 		return wrong("%s takes no argument \"%s\"", what, args->words[1]);
 	return *what == 's' ? policy_show(args) :
 	       policy_change(SMC_NETLINK_FLUSH_POLICY, NULL);
+}
+
+#define RULES_MAX 256
+
+/* The rules of the module, in their order */
+struct rules {
+	int nr;
+	struct {
+		uint32_t id;
+		char text[RULE_TEXT];	/* with the action */
+	} rule[RULES_MAX];
+};
+
+static void whole_text(char text[RULE_TEXT], struct nlattr **tb)
+{
+	rule_text(text, tb);
+	append(text, " %s", actions[nla_get_u8(tb[SMC_NLA_POLICY_ACTION]) & 1]);
+}
+
+static int note_rule(int cmd, struct nlattr **tb, void *arg)
+{
+	struct rules *rules = arg;
+
+	(void)cmd;
+	if (!tb[SMC_NLA_POLICY_ID] || !tb[SMC_NLA_POLICY_ACTION] || rules->nr == RULES_MAX)
+		return 0;
+	rules->rule[rules->nr].id = nla_get_u32(tb[SMC_NLA_POLICY_ID]);
+	whole_text(rules->rule[rules->nr++].text, tb);
+	return 0;
+}
+
+/* A rule of a file in the same form. Return: false without memory. */
+static bool file_text(char text[RULE_TEXT], const struct rule *rule)
+{
+	struct nlattr *tb[SMC_NLA_POLICY_MAX + 1] = { 0 };
+	struct nl_msg *msg = nlmsg_alloc();
+	bool is_whole = msg;
+	int i;
+
+	for (i = 0; is_whole && i < rule->nr; i++) {
+		const struct genl_attr *attr = &rule->attr[i];
+
+		is_whole = !(attr->data ? nla_put(msg, attr->type, attr->len, attr->data) :
+					  nla_put_u8(msg, attr->type, attr->number));
+	}
+	is_whole = is_whole && nlmsg_parse(nlmsg_hdr(msg), 0, tb, SMC_NLA_POLICY_MAX, NULL) >= 0;
+	if (is_whole)
+		whole_text(text, tb);
+	nlmsg_free(msg);
+	return is_whole;
+}
+
+static int remove_rules(const struct rules *rules, int from, int to)
+{
+	struct genl_attr attrs[2] = { { .type = SMC_NLA_POLICY_ID, .len = sizeof(uint32_t) } };
+	int err = 0;
+
+	for (; !err && from < to; from++) {
+		attrs[0].data = &rules->rule[from].id;
+		err = policy_change(SMC_NETLINK_DEL_POLICY, attrs);
+	}
+	return err;
+}
+
+/**
+ * policy_sync() - give the module the rules of a file, in its order, and no others
+ * @lines: of the file, checked
+ *
+ * Rules that stay keep their counts; those between two of them are replaced.
+ *
+ * Return: 0, or an error after a message.
+ */
+int policy_sync(const struct lines *lines)
+{
+	static struct rules rules;
+	char text[RULE_TEXT];
+	int err, k, at = 0;
+	struct rule rule;
+	size_t i;
+
+	rules.nr = 0;
+	err = genl_ask(SMC_GENL_FAMILY_NAME, SMC_NETLINK_DUMP_POLICY, NULL, note_rule, &rules,
+		       NULL);
+	for (i = 0; !err && i < lines->nr; i++) {
+		read_rule(&rule, lines->line[i].words, lines->line[i].nr);
+		if (!file_text(text, &rule))
+			return EXIT_FAILURE;
+		for (k = at; k < rules.nr && strcmp(text, rules.rule[k].text); k++)
+			;
+		if (k < rules.nr) {
+			err = remove_rules(&rules, at, k);
+			at = k + 1;
+			continue;
+		}
+		if (at < rules.nr && !has(&rule, SMC_NLA_POLICY_BEFORE))
+			put(&rule, SMC_NLA_POLICY_BEFORE, &rules.rule[at].id,
+			    sizeof(rules.rule[at].id));
+		err = genl_ask(SMC_GENL_FAMILY_NAME, SMC_NETLINK_ADD_POLICY, rule.attr, NULL, NULL,
+			       policy_apply_error);
+		/* twice in the file */
+		if (err == -EEXIST)
+			err = 0;
+	}
+	return err ?: remove_rules(&rules, at, rules.nr);
 }
 
 /* A connection of this process, and what the rules say so far */

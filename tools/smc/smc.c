@@ -64,7 +64,7 @@ static const struct command commands[] = {
 	  "[-j] [add [before N] smc|tcp [connect|listen] [port|peer|cgroup|uid X]...|del N|flush]",
 	  "rules for which connections may use SMC; the first one that matches decides",
 	  cmd_policy },
-	{ "apply", "r:", 0, 0, "[--root DIR]",
+	{ "apply", "r:S", 0, 0, "[--sync] [--root DIR]",
 	  "add the contents of the files eids, pnetids and policy in /etc/smc", cmd_apply },
 	{ "drain", "muw:", 0, 0, "[--move] [--wait SECONDS] | --undo",
 	  "let all new connections use TCP, and wait for the end of those on SMC, or move them",

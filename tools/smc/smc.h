@@ -206,9 +206,24 @@ void list_other_end(const struct diag_sock *sock, char *text, size_t size);
 void list_error(int err);
 
 /* ueid.c, pnet.c, policy.c: the lines of files */
+#define WORDS_MAX 16	/* more than any line may have */
+
+struct lines {
+	size_t nr;
+	struct file_line {
+		char *text;	/* holds the words */
+		const char *words[WORDS_MAX];
+		int nr;
+		int line_nr;
+	} *line;
+};
+
 int ueid_add(const char *words[], int nr, bool dry);
+int ueid_sync(const struct lines *lines);
 int pnet_add(const char *words[], int nr, bool dry);
+int pnet_sync(const struct lines *lines);
 int policy_add(const char *words[], int nr, bool dry);
+int policy_sync(const struct lines *lines);
 uint32_t policy_decide(const struct in6_addr *peer, uint16_t port, bool *is_tcp);
 
 /* json.c: output for programs */

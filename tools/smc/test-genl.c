@@ -467,6 +467,16 @@ static void put_events(void)
 }
 
 /* tcp connect port 80-90 peer 10.1.0.0/16 uid 1000, and one that matches all */
+static void put_ueid(const char *name)
+{
+	char eid[SMC_MAX_EID_LEN + 1];
+
+	snprintf(eid, sizeof(eid), "%-*s", SMC_MAX_EID_LEN, name);
+	begin(FAMILY_ID, SMC_NETLINK_DUMP_UEID);
+	put_text(SMC_NLA_EID_TABLE_ENTRY, eid);
+	end();
+}
+
 static void put_policy(void)
 {
 	static const uint8_t net[16] = { [10] = 0xff, 0xff, 10, 1 };
@@ -539,6 +549,9 @@ static void put_dump(uint8_t cmd)
 	} else if (cmd == SMC_NETLINK_GET_FBACK_STATS) {
 		put_reason(0, 0x03010000, 70000);
 		put_reason(1, 0x05000000, 2);
+	} else if (cmd == SMC_NETLINK_DUMP_UEID && getenv("FAKE_UEID")) {
+		put_ueid("RACK.1");
+		put_ueid("RACK.2");
 	} else if (cmd == SMC_NETLINK_DUMP_POLICY) {
 		put_policy();
 	} else if (cmd == SMC_NETLINK_DUMP_HISTORY || cmd == SMC_NETLINK_DUMP_PEERS) {
@@ -560,6 +573,10 @@ static void note(uint8_t cmd, const struct nlattr *attr, size_t len)
 
 		if (attr->nla_len == sizeof(*attr) + 1)
 			fprintf(log, " %u=%u", attr->nla_type, *(const uint8_t *)data);
+		else if (attr->nla_len == sizeof(*attr) + 2)
+			fprintf(log, " %u=%u", attr->nla_type, *(const uint16_t *)data);
+		else if (attr->nla_len == sizeof(*attr) + 4 && cmd >= SMC_NETLINK_DUMP_POLICY)
+			fprintf(log, " %u=%u", attr->nla_type, *(const uint32_t *)data);
 		else
 			fprintf(log, " %u=%s", attr->nla_type, data);
 		attr = (const struct nlattr *)((const char *)attr + step);

@@ -110,6 +110,46 @@ int ueid_add(const char *words[], int nr, bool dry)
 	return err == -EEXIST ? 0 : err;
 }
 
+struct sync {
+	const struct lines *lines;
+	char eid[SMC_MAX_UEID][SMC_MAX_EID_LEN + 1];	/* what the files do not have */
+	int nr;
+};
+
+static int note_stale(int cmd, struct nlattr **tb, void *arg)
+{
+	char eid[SMC_MAX_EID_LEN + 1], wanted[SMC_MAX_EID_LEN + 1];
+	struct sync *sync = arg;
+	size_t i;
+
+	(void)cmd;
+	if (!tb[SMC_NLA_EID_TABLE_ENTRY] || sync->nr == SMC_MAX_UEID)
+		return 0;
+	nla_strlcpy(eid, tb[SMC_NLA_EID_TABLE_ENTRY], sizeof(eid));
+	for (i = 0; i < sync->lines->nr; i++)
+		if (ueid_form(sync->lines->line[i].words[0], wanted) && !strcmp(eid, wanted))
+			return 0;
+	strcpy(sync->eid[sync->nr++], eid);
+	return 0;
+}
+
+/**
+ * ueid_sync() - remove the EIDs that a file does not have
+ * @lines: of the file, checked
+ *
+ * Return: 0, or an error after a message.
+ */
+int ueid_sync(const struct lines *lines)
+{
+	struct sync sync = { .lines = lines };
+	int i, err;
+
+	err = genl_ask(SMC_GENL_FAMILY_NAME, SMC_NETLINK_DUMP_UEID, NULL, note_stale, &sync, NULL);
+	for (i = 0; !err && i < sync.nr; i++)
+		err = ueid_change(SMC_NETLINK_REMOVE_UEID, sync.eid[i]);
+	return err;
+}
+
 int cmd_ueid(const struct args *args)
 {
 	const char *what = args->nr_words ? args->words[0] : "show";

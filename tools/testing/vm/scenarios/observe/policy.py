@@ -238,6 +238,31 @@ def kept(t):
     t.run_smc(t.a, "policy flush")
 
 
+def synced(t):
+    """What no file has goes, and the rules have the order of the file; ids of those that stay."""
+    def shown():
+        return [(r["rule"], r["id"])
+                for r in json.loads(t.run_smc(t.a, "policy -j").out)["policy"]]
+    t.a.run("mkdir -p /run/q/etc/smc")
+    for words in ("tcp port 1", "tcp peer 10.1.2.3/8 uid 7", "smc listen", "tcp port 2-3"):
+        t.run_smc(t.a, f"policy add {words}")
+    ids = dict(shown())
+    t.run_smc(t.a, "ueid add OLD.EID")
+    t.a.run("printf 'new.eid\n' >/run/q/etc/smc/eids")
+    t.a.run("printf '%s\n' 'tcp connect port 9' 'tcp peer 10.9.0.0/8 uid 7' 'tcp port 2-3' "
+            "'tcp port 2-3' 'smc listen port 0-65535' >/run/q/etc/smc/policy")
+    for _ in range(2):
+        t.run_smc(t.a, "apply --sync --root /run/q")
+        t.equal([rule for rule, _ in shown()], ["connect port 9", "peer 10.0.0.0/8 uid 7",
+                                                "port 2-3", "listen"], "rules")
+        t.equal([i for rule, i in shown() if rule.startswith(("peer", "port"))],
+                [ids["peer 10.0.0.0/8 uid 7"], ids["port 2-3"]], "ids of those that stay")
+        t.equal(json.loads(t.run_smc(t.a, "ueid -j").out)["eids"], ["NEW.EID"], "EIDs")
+    t.a.run("rm -r /run/q/etc/smc/*")
+    t.run_smc(t.a, "apply --sync --root /run/q")
+    t.equal((shown(), json.loads(t.run_smc(t.a, "ueid -j").out)["eids"]), ([], []), "what is left")
+
+
 def run(t):
     t.step("requests")
     t.wait_all(t.half(t.a, asked))
@@ -248,3 +273,5 @@ def run(t):
     at_server(t)
     t.step(kept.__doc__)
     kept(t)
+    t.step(synced.__doc__)
+    synced(t)
