@@ -122,7 +122,7 @@ def judge(tcp, r):
 
 def start(t, vm, preload, modes, names):
     script = "/host" + os.path.join(PROGRAMS, "suites.py")
-    return vm.spawn(["python3.11", script, preload, ",".join(modes), *names],
+    return vm.spawn(["/usr/bin/python3", script, preload, ",".join(modes), *names],
                     {"SMC_PATIENCE": str(t.patience), "SMC_CACHE": kernel.CACHE})
 
 

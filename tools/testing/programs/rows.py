@@ -7,10 +7,13 @@ plain TCP and over SMC.
 """
 import itertools
 import json
+import os
 import re
 
 FILES = "/tmp/www"      # the files of web servers, on both machines
-PG = "/usr/lib/postgresql/15/bin"
+PG = "/usr/lib/postgresql/*/bin"
+# the library of the system's Python, which the machines have, too
+PYTHON = "/usr/lib/" + os.path.basename(os.path.realpath("/usr/bin/python3"))
 ROWS = []
 
 
@@ -275,11 +278,11 @@ def ssh(w):
     return None, "", "output and status right"
 
 
-RSYNCD = """use chroot = no
+RSYNCD = f"""use chroot = no
 uid = root
 gid = root
 [files]
-    path = /usr/lib/python3.11
+    path = {PYTHON}
     read only = yes
 """
 
@@ -296,7 +299,7 @@ def rsync(w):
     size = number(r"Total bytes received: ([\d,]+)", w.last.out.replace(",", ""))
     out = w.client(command)
     need(number(r"regular files transferred: (\d+)", out) == 0, out)
-    w.client(f"for d in {tree}; do diff -r --exclude=__pycache__ /usr/lib/python3.11/$d "
+    w.client(f"for d in {tree}; do diff -r --exclude=__pycache__ {PYTHON}/$d "
              "/tmp/tree/$d; done; rm -rf /tmp/tree")
     return size / 1e6 / seconds, "MB/s", ""
 
