@@ -76,7 +76,7 @@ def switched_off(t):
 
 def within(t, name):
     """The modes of a connection within a namespace."""
-    server = t.b.spawn(f"exec ip netns exec {name} nc -lN 6007 </dev/null", t.preload())
+    server = t.b.spawn(f"exec ip netns exec {name} nc -l 6007 </dev/null", t.preload())
     inside = f"ip netns exec {name}"
     t.wait(lambda: ":6007" in t.b.run(f"{inside} ss -tlnH").out, "a listener", 20)
     client = t.b.spawn(f"sleep 60 | exec {inside} nc 127.0.0.1 6007", t.preload())
