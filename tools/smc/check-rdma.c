@@ -110,6 +110,40 @@ static void read_gids(const struct check *check, struct port *port)
 	}
 }
 
+/**
+ * rdma_is_at() - look for an RDMA device at a network interface
+ * @interface: its name
+ *
+ * Asks the kernel, not the module: whether the device is fit for SMC is not known.
+ *
+ * Return: true if a GID of a device, but not of iWARP, belongs to it or to one below it.
+ */
+bool rdma_is_at(const char *interface)
+{
+	char path[512], line[IF_NAMESIZE];
+	DIR *devices = opendir(IB_DIR);
+	struct dirent *entry;
+	bool found = false;
+	int i;
+
+	while (devices && !found && (entry = readdir(devices))) {
+		struct port port = { .device = entry->d_name };
+
+		/* the type of a node: "1: CA" has RoCE or InfiniBand */
+		snprintf(path, sizeof(path), IB_DIR "/%s/node_type", entry->d_name);
+		if (!read_line(path, line, sizeof(line)) || *line != '1')
+			continue;
+		for (i = 0; i < 2 * MAX_GIDS && !found; i++) {
+			port.number = 1 + i / MAX_GIDS;
+			found = read_gid_file(&port, "gid_attrs/ndevs", i % MAX_GIDS, line,
+					      sizeof(line)) && is_below(line, interface, 0);
+		}
+	}
+	if (devices)
+		closedir(devices);
+	return found;
+}
+
 static void text_of(const struct in6_addr *gid, char text[INET6_ADDRSTRLEN])
 {
 	inet_ntop(AF_INET6, gid, text, INET6_ADDRSTRLEN);

@@ -51,5 +51,6 @@ long read_setting(const char *name);
 /* check-rdma.c */
 void check_devices(struct check *check);
 void check_eid(struct check *check);
+bool rdma_is_at(const char *interface);
 
 #endif /* TOOLS_SMC_CHECK_H */

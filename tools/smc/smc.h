@@ -78,6 +78,7 @@ int cmd_reasons(const struct args *args);
 int cmd_run(const struct args *args);
 int cmd_stats(const struct args *args);
 int cmd_status(const struct args *args);
+int cmd_survey(const struct args *args);
 int cmd_ueid(const struct args *args);
 int cmd_watch(const struct args *args);
 
