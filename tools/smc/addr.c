@@ -122,6 +122,42 @@ int ports_read(const char *text, uint16_t *first, uint16_t *last)
 }
 
 /**
+ * host_read() - read the name or address of a host with or without a port
+ * @text: HOST, HOST:PORT, [HOST]:PORT, or an address of IPv6
+ * @host: filled
+ * @port: filled if there is one
+ *
+ * Return: false after a message if it is none.
+ */
+bool host_read(const char *text, char host[HOST_TEXT], uint16_t *port)
+{
+	const char *colon = strrchr(text, ':');
+	size_t len = strlen(text);
+	uint64_t number = 0;
+
+	if (*text == '[') {
+		colon = strchr(text, ']');
+		if (!colon || (colon[1] && colon[1] != ':'))
+			return !wrong("\"%s\" is no [ADDRESS] or [ADDRESS]:PORT", text);
+		len = colon - ++text;
+		colon = colon[1] ? colon + 1 : NULL;
+	} else if (colon && strchr(text, ':') == colon) {
+		len = colon - text;
+	} else {
+		colon = NULL;
+	}
+	if (!len || len >= HOST_TEXT)
+		return !wrong("a host is missing");
+	snprintf(host, HOST_TEXT, "%.*s", (int)len, text);
+	if (!colon)
+		return true;
+	if (!number_read(colon + 1, '\0', UINT16_MAX, &number) || !number)
+		return !wrong("\"%s\" is no port from 1 to 65535", colon + 1);
+	*port = number;
+	return true;
+}
+
+/**
  * addr_text() - write an address with its port
  * @text: filled with ADDR:PORT, [ADDR]:PORT, or the address alone
  * @addr: the address

@@ -415,23 +415,6 @@ static void check_interface(struct check *check)
 	close(fd);
 }
 
-struct own {
-	uint16_t port;		/* of this end, network order */
-	struct diag_sock sock;
-	bool found;
-};
-
-static int find_own(const struct diag_sock *sock, void *arg)
-{
-	struct own *own = arg;
-
-	if (sock->msg.id.idiag_sport != own->port || sock->has_queue)
-		return 0;
-	own->sock = *sock;
-	own->found = true;
-	return 1;
-}
-
 /* A real connection shows what no setting shows: that UDP port 4791 passes. */
 static void check_connection(struct check *check)
 {
@@ -442,11 +425,12 @@ static void check_connection(struct check *check)
 		.sin6_family = is_v4 ? AF_INET : AF_INET6, .sin6_port = htons(check->port),
 		.sin6_addr = check->peer, .sin6_scope_id = check->scope,
 	};
-	struct own own = { 0 };
+	struct diag_sock own = { 0 };
 	char other[256];
 	socklen_t len = sizeof(own_addr);
 	int fd = socket(addr.sin6_family, SOCK_STREAM, IPPROTO_SMC);
 	uint32_t reason;
+	bool is_found;
 
 	if (is_v4)
 		memcpy(&((struct sockaddr_in *)&addr)->sin_addr, check->peer.s6_addr + 12, 4);
@@ -459,24 +443,23 @@ static void check_connection(struct check *check)
 		close(fd);
 		return;
 	}
-	own.port = own_addr.sin6_port;
-	diag_dump(NULL, find_own, &own);
-	list_other_end(&own.sock, other, sizeof(other));
+	is_found = !diag_find(ntohs(own_addr.sin6_port), check->port, &own);
+	list_other_end(&own, other, sizeof(other));
 	close(fd);
-	reason = own.sock.fallback.peer_diagnosis ? own.sock.fallback.peer_diagnosis :
-		 own.sock.fallback.reason;
-	if (!own.found)
+	reason = own.fallback.peer_diagnosis ? own.fallback.peer_diagnosis :
+		 own.fallback.reason;
+	if (!is_found)
 		verdict(check, DOUBTFUL, "connection", "modprobe smc_diag",
 			"connected, and no sock_diag tells how");
-	else if (own.sock.msg.mode == SMC_DIAG_MODE_SMCR)
+	else if (own.msg.mode == SMC_DIAG_MODE_SMCR)
 		verdict(check, RIGHT, "connection", NULL, "SMC-R on link %u of %s: UDP 4791 passes",
-			own.sock.link.link_id, own.sock.link.ibname);
-	else if (own.sock.msg.mode == SMC_DIAG_MODE_SMCD)
+			own.link.link_id, own.link.ibname);
+	else if (own.msg.mode == SMC_DIAG_MODE_SMCD)
 		verdict(check, RIGHT, "connection", NULL, "memory, with %s", other);
 	else
 		verdict(check, WRONG, "connection", mend_of(reason),
 			"TCP, for reason 0x%08x%s: %s", reason,
-			own.sock.fallback.peer_diagnosis ? " of the peer" : "",
+			own.fallback.peer_diagnosis ? " of the peer" : "",
 			reason_text(reason));
 }
 
@@ -512,35 +495,6 @@ static void conclude(struct check *check)
 		printf("no connection is possible: there is no route\n");
 	if (may_be_near)
 		printf("or memory, where the other end is on this host and has net.smc.memory 2\n");
-}
-
-/* HOST, HOST:PORT, [HOST]:PORT, or an address of IPv6. */
-static bool parse_target(struct check *check, const char *word)
-{
-	const char *colon = strrchr(word, ':');
-	size_t len = strlen(word);
-	uint64_t port = 0;
-
-	if (*word == '[') {
-		colon = strchr(word, ']');
-		if (!colon || (colon[1] && colon[1] != ':'))
-			return !wrong("\"%s\" is no [ADDRESS] or [ADDRESS]:PORT", word);
-		len = colon - ++word;
-		colon = colon[1] ? colon + 1 : NULL;
-	} else if (colon && strchr(word, ':') == colon) {
-		len = colon - word;
-	} else {
-		colon = NULL;
-	}
-	if (!len || len >= sizeof(check->host))
-		return !wrong("a host is missing");
-	snprintf(check->host, sizeof(check->host), "%.*s", (int)len, word);
-	if (!colon)
-		return true;
-	if (!number_read(colon + 1, '\0', UINT16_MAX, &port) || !port)
-		return !wrong("\"%s\" is no port from 1 to 65535", colon + 1);
-	check->port = port;
-	return true;
 }
 
 struct sought {
@@ -620,7 +574,7 @@ static int choose_target(struct check *check, const struct args *args, struct so
 		return wrong("%s takes either a host or a socket", args->name);
 	if (!host)
 		return socket_peer(args->option['s'], sought, &check->peer, &check->port);
-	return parse_target(check, host) ? 0 : EXIT_USAGE;
+	return host_read(host, check->host, &check->port) ? 0 : EXIT_USAGE;
 }
 
 static void examine(struct check *check)

@@ -33,7 +33,7 @@ struct check {
 	bool may_v1, may_v2;		/* ports and GIDs for versions of SMC-R */
 	bool may_memory;		/* both ends are in this network namespace */
 	bool may_be_near;		/* the other end may be in another one of this host */
-	char host[256];
+	char host[HOST_TEXT];
 	uint16_t port;			/* 0 for none */
 	struct in6_addr peer;		/* IPv4 as mapped address */
 	unsigned int scope;

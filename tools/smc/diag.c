@@ -172,3 +172,37 @@ int diag_dump(const struct smc_diag_filter *filter, diag_visit visit, void *arg)
 	nl_socket_free(nl);
 	return err < 0 ? err : 0;
 }
+
+struct sought {
+	uint16_t local_port, peer_port;
+	struct diag_sock *sock;
+	bool is_found;
+};
+
+static int look_at(const struct diag_sock *sock, void *arg)
+{
+	struct sought *sought = arg;
+
+	if (sock->has_queue || ntohs(sock->msg.id.idiag_sport) != sought->local_port ||
+	    ntohs(sock->msg.id.idiag_dport) != sought->peer_port)
+		return 0;
+	*sought->sock = *sock;
+	sought->is_found = true;
+	return 1;
+}
+
+/**
+ * diag_find() - find the SMC socket of a connection
+ * @local_port: its own port
+ * @peer_port: the port of the peer
+ * @sock: filled
+ *
+ * Return: 0; -NLE_NOATTR if there is none; another negative NLE code if no module answers.
+ */
+int diag_find(uint16_t local_port, uint16_t peer_port, struct diag_sock *sock)
+{
+	struct sought sought = { .local_port = local_port, .peer_port = peer_port, .sock = sock };
+	int err = diag_dump(NULL, look_at, &sought);
+
+	return err ? err : sought.is_found ? 0 : -NLE_NOATTR;
+}

@@ -77,9 +77,16 @@ static int set_parameter(const char *path, bool is_on)
 	return EXIT_FAILURE;
 }
 
-static int set_drain(bool is_on)
+/* Has new connections use TCP, or ends that. */
+int drain_set(bool is_on)
 {
 	return set_parameter(DRAIN_FILE, is_on);
+}
+
+/* Has connections go on in TCP that can, and are there now. */
+int drain_move(void)
+{
+	return set_parameter(LAND_FILE, true);
 }
 
 /* Sockets that hold the module: its use count without other modules, such as smc_diag */
@@ -134,13 +141,13 @@ int cmd_drain(const struct args *args)
 	if (args->option['u'] && (args->option['w'] || moves))
 		return wrong("--undo neither waits nor moves");
 	if (args->option['u'])
-		return set_drain(false);
-	if (set_drain(true))
+		return drain_set(false);
+	if (drain_set(true))
 		return EXIT_FAILURE;
 	end = now() + wait;
 	for (;;) {
 		/* handshakes and queues of listeners take a moment: it is asked again */
-		if ((moves && set_parameter(LAND_FILE, true)) || get_use(&use))
+		if ((moves && drain_move()) || get_use(&use))
 			return EXIT_FAILURE;
 		if ((!use.conns && !(moves && count_sockets())) || now() >= end)
 			break;

@@ -147,23 +147,36 @@ static const char *end_error(int cmd, int err)
 	return err == -ENOENT ? "there is no such active group or link" : NULL;
 }
 
+/**
+ * link_end() - end a link in good order
+ * @group: its group
+ * @link: its number, or 0 for the whole group
+ * @explain: as for genl_ask()
+ *
+ * Return: 0, or -errno, after a message unless @explain is silent.
+ */
+int link_end(uint32_t group, uint8_t link, const char *(*explain)(int cmd, int err))
+{
+	const struct genl_attr attrs[] = {
+		{ .type = SMC_NLA_LINK_LGR_ID, .data = &group, .len = sizeof(group) },
+		{ .type = link ? SMC_NLA_LINK_ID : 0, .number = link }, { }
+	};
+
+	return genl_ask(SMC_GENL_FAMILY_NAME, SMC_NETLINK_END_LINK, attrs, NULL, NULL, explain);
+}
+
 /* Ends a link, or without its number the group. */
 static int end_link(const char *group, const char *link)
 {
 	uint64_t number = 0;
 	char *end;
 	uint32_t id = strtoul(group, &end, 16);
-	const struct genl_attr attrs[] = {
-		{ .type = SMC_NLA_LINK_LGR_ID, .data = &id, .len = sizeof(id) },
-		{ .type = link ? SMC_NLA_LINK_ID : 0, .number = link ? atoi(link) : 0 }, { }
-	};
 
 	if (!*group || *end || strlen(group) > 8)
 		return wrong("\"%s\" is no number of a group; `smc groups` shows them", group);
 	if (link && (!number_read(link, '\0', UINT8_MAX, &number) || !number))
 		return wrong("\"%s\" is no number of a link; `smc links` shows them", link);
-	return genl_ask(SMC_GENL_FAMILY_NAME, SMC_NETLINK_END_LINK, attrs, NULL, NULL,
-			end_error) ? EXIT_FAILURE : 0;
+	return link_end(id, number, end_error) ? EXIT_FAILURE : 0;
 }
 
 /* Shows, or ends what NR words behind "del" name. */
@@ -356,6 +369,8 @@ static int add_link(int cmd, struct nlattr **tb, void *arg)
 		return 0;
 	link->group = fields_number(tb[SMC_GEN_LINK_SMCR], SMC_NLA_LINK_LGR_ID);
 	link->id = fields_number(tb[SMC_GEN_LINK_SMCR], SMC_NLA_LINK_ID);
+	link->user_id = ntohl(fields_number(tb[SMC_GEN_LINK_SMCR], SMC_NLA_LINK_UID));
+	link->mtu = fields_number(tb[SMC_GEN_LINK_SMCR], SMC_NLA_LINK_MTU);
 	link->connections = fields_number(tb[SMC_GEN_LINK_SMCR], SMC_NLA_LINK_CONN_CNT);
 	link->is_active = fields_number(tb[SMC_GEN_LINK_SMCR], SMC_NLA_LINK_STATE) ==
 			  SMC_LINK_IS_ACTIVE;

@@ -82,6 +82,10 @@ int cmd_survey(const struct args *args);
 int cmd_ueid(const struct args *args);
 int cmd_watch(const struct args *args);
 
+/* drain.c: parameters of the module; exit status, after a message unless 0 */
+int drain_set(bool is_on);
+int drain_move(void);
+
 /* reason.c: why a connection uses TCP */
 const char *reason_name(uint32_t code);
 const char *reason_text(uint32_t code);
@@ -105,6 +109,11 @@ int addr_read_prefix(const char *text, struct in6_addr *addr, uint8_t *bits);
 int ports_read(const char *text, uint16_t *first, uint16_t *last);
 
 #define ADDR_V4_BITS 96	/* in front of a mapped address */
+
+#define HOST_TEXT 256
+
+bool host_read(const char *text, char host[HOST_TEXT], uint16_t *port);
+
 #define ADDR_TEXT 56	/* of an IPv6 address in brackets with its port */
 
 void addr_text(char text[ADDR_TEXT], const struct in6_addr *addr, uint16_t port);
@@ -145,6 +154,7 @@ typedef int (*diag_visit)(const struct diag_sock *sock, void *arg);
 
 int diag_parse(struct nlmsghdr *nlh, struct diag_sock *sock);
 int diag_dump(const struct smc_diag_filter *filter, diag_visit visit, void *arg);
+int diag_find(uint16_t local_port, uint16_t peer_port, struct diag_sock *sock);
 const char *diag_state_name(uint8_t state);
 const char *diag_mode_name(uint8_t mode);
 
@@ -337,6 +347,8 @@ void event_row(struct table *table, int cmd, struct nlattr **tb);
 struct link {
 	uint32_t group;
 	uint8_t id;
+	uint32_t user_id;		/* the name of the link, as sock_diag has it */
+	uint32_t mtu;
 	char device[64];
 	bool is_active;
 	uint64_t connections;
@@ -349,6 +361,7 @@ struct links {
 };
 
 int links_read(struct links *links);
+int link_end(uint32_t group, uint8_t link, const char *(*explain)(int cmd, int err));
 int peer_stats(const struct args *args);
 #define COUNTS(attribute, title_, column_) \
 	{ attribute, "counts", title_, .kind = FIELD_NEST, .inner = count_fields, \
