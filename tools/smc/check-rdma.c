@@ -144,6 +144,49 @@ bool rdma_is_at(const char *interface)
 	return found;
 }
 
+static bool read_device(const char *device, const char *file, char line[64])
+{
+	char path[512];
+
+	snprintf(path, sizeof(path), IB_DIR "/%s/%s", device, file);
+	*line = '\0';
+	return read_line(path, line, 64);
+}
+
+/**
+ * rdma_describe() - describe an RDMA device
+ * @device: its name
+ * @port: the number of a port
+ * @gid: the GID in use
+ * @text: filled: driver, PCI ID, firmware, board, rate, version of RoCE
+ */
+void rdma_describe(const char *device, int port, const char *gid, char text[ADAPTER_TEXT])
+{
+	const struct port at = { .device = device, .number = port };
+	char path[512], driver[PATH_MAX], file[64], line[64], id[64], *name;
+	size_t len;
+	int i;
+
+	snprintf(path, sizeof(path), IB_DIR "/%s/device/driver", device);
+	name = realpath(path, driver) ? strrchr(driver, '/') + 1 : "no PCI device";
+	len = snprintf(text, ADAPTER_TEXT, "%.32s port %d, %.32s", device, port, name);
+	if (read_device(device, "device/vendor", line) && read_device(device, "device/device", id))
+		len += snprintf(text + len, ADAPTER_TEXT - len, " %.6s:%.6s", line, id);
+	if (read_device(device, "fw_ver", line) && *line)
+		len += snprintf(text + len, ADAPTER_TEXT - len, ", firmware %.24s", line);
+	if (read_device(device, "board_id", line) && *line)
+		len += snprintf(text + len, ADAPTER_TEXT - len, ", board %.24s", line);
+	snprintf(file, sizeof(file), "ports/%d/rate", port);
+	if (read_device(device, file, line))
+		len += snprintf(text + len, ADAPTER_TEXT - len, ", %.24s", line);
+	for (i = 0; i < MAX_GIDS; i++)
+		if (read_gid_file(&at, "gids", i, line, sizeof(line)) && !strcmp(line, gid) &&
+		    read_gid_file(&at, "gid_attrs/types", i, id, sizeof(id)))
+			break;
+	if (i < MAX_GIDS)
+		snprintf(text + len, ADAPTER_TEXT - len, ", %.16s", id);
+}
+
 static void text_of(const struct in6_addr *gid, char text[INET6_ADDRSTRLEN])
 {
 	inet_ntop(AF_INET6, gid, text, INET6_ADDRSTRLEN);

@@ -53,4 +53,8 @@ void check_devices(struct check *check);
 void check_eid(struct check *check);
 bool rdma_is_at(const char *interface);
 
+#define ADAPTER_TEXT 256
+
+void rdma_describe(const char *device, int port, const char *gid, char text[ADAPTER_TEXT]);
+
 #endif /* TOOLS_SMC_CHECK_H */

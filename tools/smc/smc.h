@@ -76,6 +76,7 @@ int cmd_pnet(const struct args *args);
 int cmd_policy(const struct args *args);
 int cmd_reasons(const struct args *args);
 int cmd_run(const struct args *args);
+int cmd_selftest(const struct args *args);
 int cmd_stats(const struct args *args);
 int cmd_status(const struct args *args);
 int cmd_survey(const struct args *args);
