@@ -20,8 +20,6 @@
 # make deb               packages for Debian: module by DKMS, tool, library
 # make clean
 
-VERSION := 0.1.0
-
 KVER_RUNNING := $(shell uname -r)
 KDIR ?= /lib/modules/$(KVER_RUNNING)/build
 OUT ?=
@@ -35,12 +33,14 @@ DEPMOD ?= depmod
 export PATH := $(PATH):/usr/sbin:/sbin
 
 top := $(patsubst %/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))
+# The first line of the changelog is the one place of the version.
+VERSION := $(shell sed -n '1s/.*(\([^-)]*\).*/\1/p' $(top)/debian/changelog)
 build := $(if $(OUT),$(abspath $(OUT)),$(top))
 
 # CONFIG_SMC selects the objects in net/smc/Makefile; smc_compat.h refuses a
 # kernel whose own setting does not allow a module.
 # STRICT=1 makes every warning of the compiler and of sparse an error.
-kbuild = $(MAKE) -C $(KDIR) M=$(build) CONFIG_SMC=m CONFIG_SMC_DIAG=m \
+kbuild = $(MAKE) -C $(KDIR) M=$(build) CONFIG_SMC=m CONFIG_SMC_DIAG=m SMC_VERSION=$(VERSION) \
 	$(if $(SMC_OWN_OPTION),SMC_OWN_OPTION=1) \
 	$(if $(STRICT),W=1 KCFLAGS=-Werror C=1 CHECK='sparse -Wsparse-error')
 kver = $(shell $(MAKE) -s --no-print-directory -C $(KDIR) kernelrelease)
@@ -107,8 +107,9 @@ dkms_src = $(DESTDIR)/usr/src/smc-$(VERSION)
 # what DKMS builds the modules from
 dkms-source:
 	install -d $(dkms_src)
-	cd $(top) && find Makefile Kbuild Kconfig dkms.conf include net scripts/probe \
-		-type f \( $(is_source) -o -name dkms.conf \) -print | cpio -pdm --quiet $(dkms_src)
+	cd $(top) && find Makefile Kbuild Kconfig debian/changelog include net scripts/probe \
+		-type f \( $(is_source) -o -name changelog \) -print | cpio -pdm --quiet $(dkms_src)
+	sed 's/#MODULE_VERSION#/$(VERSION)/' $(top)/dkms.conf >$(dkms_src)/dkms.conf
 
 dkms:
 	@[ ! -e $(moddir)/smc.ko ] || { echo "make uninstall first: $(moddir)"; exit 1; }

@@ -753,7 +753,7 @@ module_exit(smc_exit);
 MODULE_DESCRIPTION("SMC-R: stream sockets over RDMA, RFC 7609");
 MODULE_LICENSE("GPL");
 /* without a version DKMS takes the module for the distribution's and does not install it */
-MODULE_VERSION("0.1.0");
+MODULE_VERSION(SMC_VERSION);
 MODULE_ALIAS_NETPROTO(PF_SMC);
 MODULE_ALIAS("net-pf-2-proto-256-type-1");
 MODULE_ALIAS("net-pf-10-proto-256-type-1");

@@ -16,6 +16,7 @@
 #undef module_exit
 #undef MODULE_DESCRIPTION
 #undef MODULE_LICENSE
+#undef MODULE_VERSION
 #undef MODULE_ALIAS_NET_PF_PROTO_TYPE
 #define __init __maybe_unused
 #define __exit __maybe_unused
@@ -23,6 +24,7 @@
 #define module_exit(...)
 #define MODULE_DESCRIPTION(...)
 #define MODULE_LICENSE(...)
+#define MODULE_VERSION(...)
 #define MODULE_ALIAS_NET_PF_PROTO_TYPE(...)
 
 #include "../../../net/smc/control/smc_diag.c"

@@ -9,7 +9,6 @@ covers: API-01
 import glob
 import json
 import os
-import re
 
 kernels = ("stock",)
 dialects = (0,)
@@ -60,13 +59,14 @@ def build(t):
     from smcvm import kernel
     first = os.path.join(t.pair.dir, "deb")
     kernel.run(["make", "-s", "-C", kernel.TOP, "deb", f"OUT={first}"])
-    version = re.search(r"^VERSION := (\S+)", open(f"{kernel.TOP}/Makefile").read(), re.M)[1]
+    version = kernel.run(["dpkg-parsechangelog", "-l", f"{kernel.TOP}/debian/changelog", "-S",
+                          "Version"]).strip()
     following = version + ".1"
     second = os.path.join(t.pair.dir, "next")
     kernel.run(["cp", "-r", first, second])
     tree = os.path.join(second, "smc-ng")
     kernel.run(["sh", "-ec", f"""rm ../*.deb ../*.changes ../*.buildinfo
-grep -rlF {version} Makefile dkms.conf debian/changelog net | xargs sed -i 's/{version}/{following}/'
+sed -i '1s/{version}/{following}/' debian/changelog
 dpkg-buildpackage -b -us -uc"""], cwd=tree)
     return (version, first), (following, second)
 
