@@ -17,7 +17,7 @@
 # make install           put modules and tools where the system finds them
 # make uninstall         remove them
 # make dkms              build and install through DKMS, for every kernel
-# make deb               packages for Debian: module by DKMS, tool, library
+# make deb               packages for Debian: module by DKMS, tool, library, headers
 # make clean
 
 KVER_RUNNING := $(shell uname -r)
@@ -119,19 +119,26 @@ dkms:
 	dkms add -m smc -v $(VERSION)
 	dkms install -m smc -v $(VERSION)
 
+# copy_sources DIR - what packages are built from, so that the tree stays clean
+define copy_sources
+	rm -rf $(1)
+	install -d $(1)
+	cd $(top) && find Makefile Kbuild Kconfig README.md LICENSE dkms.conf Documentation debian \
+		include net scripts/probe tools/smc \
+		-type f ! -name '*.o' -print | \
+		cpio -pdm --quiet $(1)
+	+$(MAKE) -C $(1)/tools/smc clean OUT=.
+endef
+
 deb_out = $(if $(OUT),$(build),$${SMC_CACHE:-$$HOME/.cache/smc-bench}/deb)
 
-# The packages are built from a copy, so the tree stays clean.
-deb:
-	rm -rf "$(deb_out)/smc-ng"
-	install -d "$(deb_out)/smc-ng"
-	cd $(top) && find Makefile Kbuild Kconfig README.md LICENSE dkms.conf Documentation debian \
-		include net scripts/probe tools/smc -type f ! -name '*.o' -print | \
-		cpio -pdm --quiet "$(deb_out)/smc-ng"
-	+$(MAKE) -C "$(deb_out)/smc-ng/tools/smc" clean OUT=.
-	cd "$(deb_out)/smc-ng" && env -u MAKEFLAGS -u OUT dpkg-buildpackage -b -us -uc
-	lintian --fail-on error "$(deb_out)"/smc-ng_$(VERSION)_*.changes
+deb: deb-source
+	cd "$(deb_out)/smc-ng" && env -u MAKEFLAGS -u OUT dpkg-buildpackage -us -uc
+	lintian --fail-on error,warning "$(deb_out)"/smc-ng_$(VERSION)_*.changes
 	@echo "packages: $(deb_out)"
+
+deb-source:
+	$(call copy_sources,"$(deb_out)/smc-ng")
 
 demo:
 	$(top)/scripts/setup --demo
@@ -181,5 +188,5 @@ clean-modules:
 	+$(if $(wildcard $(KDIR)/Makefile),$(kbuild) clean)
 
 .PHONY: all modules shadow tools install install-modules install-tools \
-	check-tools uninstall dkms dkms-source deb demo check check-long check-native soak programs bench \
+	check-tools uninstall dkms dkms-source deb deb-source demo check check-long check-native soak programs bench \
 	bench-quick lint clean clean-modules

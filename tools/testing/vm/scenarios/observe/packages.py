@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """The packages of `make deb` work on a fresh Debian: install, use, upgrade, new kernel, purge.
 
-A third machine boots Debian's own system and kernel, with systemd. DKMS builds the module
-in it. SMC_SYSTEMS="bookworm trixie" in the environment selects the systems.
+The packages for each system are built, and tested by autopkgtest, in a copy of its smallest
+root (`scripts/debian --packages`). A third machine boots Debian's own system and kernel, with
+systemd. DKMS builds the module in it. SMC_SYSTEMS="bookworm trixie" in the environment selects
+the systems.
 
 covers: API-01
 """
@@ -17,7 +19,7 @@ timeout = 3600
 soft_roce = "the system that it installs has soft-RoCE"
 
 EID = "PACKAGES.KEPT"
-PACKAGES = "smc-dkms smc-tools-ng libsmc-preload-ng"
+PACKAGES = "smc-dkms smc-tools-ng smc-ng-dev libsmc-preload-ng"
 # An emulated machine compiles for a quarter of an hour what the host has compiled before.
 CCACHE = ("export DEBIAN_KERNEL_USE_CCACHE=1 CCACHE_DIR=/var/cache/ccache "
           "CCACHE_SLOPPINESS=include_file_mtime,include_file_ctime; ")
@@ -54,20 +56,20 @@ done
 """
 
 
-def build(t):
-    """Build the packages, and those of the next version; return the directory of each."""
+def build(t, system):
+    """Build the packages on SYSTEM, and those of the next version; return the directory of each."""
     from smcvm import kernel
-    first = os.path.join(t.pair.dir, "deb")
-    kernel.run(["make", "-s", "-C", kernel.TOP, "deb", f"OUT={first}"])
-    version = kernel.run(["dpkg-parsechangelog", "-l", f"{kernel.TOP}/debian/changelog", "-S",
+    first = os.path.join(t.pair.dir, "deb-" + system)
+    kernel.run(["make", "-s", "-C", kernel.TOP, "deb-source", f"OUT={first}"])
+    changelog = "smc-ng/debian/changelog"
+    version = kernel.run(["dpkg-parsechangelog", "-l", f"{first}/{changelog}", "-S",
                           "Version"]).strip()
     following = version + ".1"
-    second = os.path.join(t.pair.dir, "next")
+    second = os.path.join(t.pair.dir, "next-" + system)
     kernel.run(["cp", "-r", first, second])
-    tree = os.path.join(second, "smc-ng")
-    kernel.run(["sh", "-ec", f"""rm ../*.deb ../*.changes ../*.buildinfo
-sed -i '1s/{version}/{following}/' debian/changelog
-dpkg-buildpackage -b -us -uc"""], cwd=tree)
+    kernel.run(["sed", "-i", f"1s/{version}/{following}/", f"{second}/{changelog}"])
+    for path in (first, second):
+        kernel.run([f"{kernel.TOP}/scripts/debian", "--packages", system, path])
     return (version, first), (following, second)
 
 
@@ -170,6 +172,8 @@ def whole_life(t, vm, root, releases, versions):
     t.check("installed" in vm.run("dkms status smc").out, vm.run("dkms status").out)
     reload(vm)
     is_ours(t, vm, first, "installed")
+    vm.run(f"cd {t.guest_path(debs)}/smc-ng && AUTOPKGTEST_TMP=/tmp debian/tests/module")
+    t.wait(lambda: EID in vm.run("smc ueid").out, "the EID of /etc/smc, again", 60)
     vm.run(NETWORK)
     moves(t, vm)
 
@@ -202,8 +206,8 @@ def whole_life(t, vm, root, releases, versions):
 
 def run(t):
     from smcvm import kernel
-    versions = build(t)
     for name in os.environ.get("SMC_SYSTEMS", "bookworm trixie").split():
+        versions = build(t, name)
         root = kernel.run([f"{kernel.TOP}/scripts/debian", name]).split()[-1]
         with open(f"{root}/etc/smc-bench.kernels", encoding="ascii") as f:
             releases = f.read().split()
