@@ -319,14 +319,14 @@ def compile_c(src, *flags):
     return path
 
 
-def compile_policy(src):
-    """Compile a policy of SELinux in CIL into the cache; return its path."""
-    with open(src, "rb") as f:
-        mark = hashlib.sha256(f.read()).hexdigest()[:16]
-    path = os.path.join(CACHE, f"vm-{os.path.basename(src)[:-4]}-{mark}")
+def compile_policy(*srcs):
+    """Compile a policy of SELinux and its modules, in CIL, into the cache; return its path."""
+    text = run(["cat", *srcs])
+    mark = hashlib.sha256(text.encode()).hexdigest()[:16]
+    path = os.path.join(CACHE, f"vm-{os.path.basename(srcs[0])[:-4]}-{mark}")
     with locked("cil"):
         if not os.path.exists(path):
-            run(["secilc", "-c", "33", "-f", "/dev/null", "-o", path + ".new", src])
+            run(["secilc", "-c", "33", "-f", "/dev/null", "-o", path + ".new", *srcs])
             os.rename(path + ".new", path)
     return path
 
