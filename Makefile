@@ -18,6 +18,7 @@
 # make uninstall         remove them
 # make dkms              build and install through DKMS, for every kernel
 # make deb               packages for Debian: module by DKMS, tool, library, headers
+# make rpm               packages for rpm: modules for KDIR, tool with library, headers
 # make clean
 
 KVER_RUNNING := $(shell uname -r)
@@ -124,7 +125,7 @@ define copy_sources
 	rm -rf $(1)
 	install -d $(1)
 	cd $(top) && find Makefile Kbuild Kconfig README.md LICENSE dkms.conf Documentation debian \
-		include net scripts/probe tools/smc \
+		include net scripts/arch scripts/probe scripts/rpm tools/smc \
 		-type f ! -name '*.o' -print | \
 		cpio -pdm --quiet $(1)
 	+$(MAKE) -C $(1)/tools/smc clean OUT=.
@@ -139,6 +140,19 @@ deb: deb-source
 
 deb-source:
 	$(call copy_sources,"$(deb_out)/smc-ng")
+
+rpm_out = $(if $(OUT),$(build),$${SMC_CACHE:-$$HOME/.cache/smc-bench}/rpm)
+rpm_name = smc-ng-$(VERSION)
+
+# Debian's rpm does not know which packages are installed.
+rpm:
+	$(call copy_sources,"$(rpm_out)/$(rpm_name)")
+	sed -i 's/#VERSION#/$(VERSION)/' "$(rpm_out)/$(rpm_name)/scripts/rpm/smc-ng.spec"
+	cd "$(rpm_out)" && tar -czf $(rpm_name).tar.gz $(rpm_name)
+	env -u MAKEFLAGS -u OUT rpmbuild -ta $(if $(wildcard /etc/debian_version),--nodeps) \
+		-D "_topdir $(rpm_out)" -D "kversion $(kver)" -D "kdir $(abspath $(KDIR))" \
+		"$(rpm_out)/$(rpm_name).tar.gz"
+	@echo "packages: $(rpm_out)/RPMS"
 
 demo:
 	$(top)/scripts/setup --demo
@@ -188,5 +202,5 @@ clean-modules:
 	+$(if $(wildcard $(KDIR)/Makefile),$(kbuild) clean)
 
 .PHONY: all modules shadow tools install install-modules install-tools \
-	check-tools uninstall dkms dkms-source deb deb-source demo check check-long check-native soak programs bench \
+	check-tools uninstall dkms dkms-source deb deb-source rpm demo check check-long check-native soak programs bench \
 	bench-quick lint clean clean-modules
