@@ -25,7 +25,7 @@ static const char * const kinds[] = {
 static const char * const dialects[] = { "rfc", "deployed" };
 static const char * const systems[] = { NULL, "z/OS", "Linux", "AIX" };
 
-static const char * const conditions[] = {
+const char * const link_conditions[] = {
 	[SMC_LINK_IS_UNUSED] = "unused",
 	[SMC_LINK_IS_INACTIVE] = "inactive",
 	[SMC_LINK_IS_ACTIVATING] = "activating",
@@ -120,8 +120,8 @@ static const struct field peer_fields[] = {
 const struct field link_fields[] = {
 	{ SMC_NLA_LINK_LGR_ID, "group", "GROUP", .kind = FIELD_HEX },
 	{ SMC_NLA_LINK_ID, "id", "LINK" },
-	{ SMC_NLA_LINK_STATE, "state", "STATE", .kind = FIELD_NAME, .names = conditions,
-	  .nr_names = ARRAY_SIZE(conditions) },
+	{ SMC_NLA_LINK_STATE, "state", "STATE", .kind = FIELD_NAME, .names = link_conditions,
+	  .nr_names = LINK_CONDITIONS },
 	{ SMC_NLA_LINK_IB_DEV, "device", "DEVICE", .kind = FIELD_TEXT },
 	{ SMC_NLA_LINK_IB_PORT, "port", "PORT" },
 	{ SMC_NLA_LINK_NET_DEV, "interface", "INTERFACE", .kind = FIELD_INTERFACE },

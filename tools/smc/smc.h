@@ -162,6 +162,13 @@ const char *diag_mode_name(uint8_t mode);
 /* filter.c */
 int filter_read(const struct args *args, struct smc_diag_filter *filter);
 
+/* netns.c: the network namespaces of this host */
+#define NETNS_HOST "host"	/* that of process 1 */
+
+typedef int (*netns_visit)(const char *name, void *arg);
+
+int netns_each(netns_visit visit, void *arg);
+
 /* process.c: the processes that have a socket open */
 struct process {
 	uint64_t inode;
@@ -197,6 +204,7 @@ bool read_line(const char *path, char *line, int size);
 
 /* stats.c: the counters of this network namespace */
 struct stats {
+	bool is_cut;		/* there are more */
 	size_t nr;
 	struct counter {
 		char name[64];
@@ -344,6 +352,7 @@ void event_row(struct table *table, int cmd, struct nlattr **tb);
 
 /* groups.c */
 #define LINKS_MAX 1024
+#define LINK_CONDITIONS (SMC_LINK_IS_ACTIVE + 1)
 
 struct link {
 	uint32_t group;
@@ -368,6 +377,7 @@ int peer_stats(const struct args *args);
 	{ attribute, "counts", title_, .kind = FIELD_NEST, .inner = count_fields, \
 	  .column = column_ }
 
+extern const char * const link_conditions[LINK_CONDITIONS];
 extern const struct field count_fields[];
 extern const struct field group_fields[];
 extern const struct field link_fields[];

@@ -19,10 +19,13 @@ static int add_counter(int cmd, struct nlattr **tb, void *arg)
 	struct counter *counter = &stats->counters[stats->nr];
 
 	(void)cmd;
-	if (!tb[SMC_GEN_COUNTER] || stats->nr == ARRAY_SIZE(stats->counters) ||
+	if (!tb[SMC_GEN_COUNTER] ||
 	    nla_parse_nested(in, SMC_NLA_COUNTER_MAX, tb[SMC_GEN_COUNTER], NULL) < 0 ||
 	    !in[SMC_NLA_COUNTER_NAME])
 		return 0;
+	stats->is_cut = stats->nr == ARRAY_SIZE(stats->counters);
+	if (stats->is_cut)
+		return 1;
 	nla_strlcpy(counter->name, in[SMC_NLA_COUNTER_NAME], sizeof(counter->name));
 	counter->value = fields_number(tb[SMC_GEN_COUNTER], SMC_NLA_COUNTER_VALUE);
 	stats->nr++;
@@ -38,8 +41,14 @@ static int add_counter(int cmd, struct nlattr **tb, void *arg)
 int stats_read(struct stats *stats)
 {
 	stats->nr = 0;
-	return genl_ask(SMC_GENL_FAMILY_NAME, SMC_NETLINK_DUMP_COUNTERS, NULL, add_counter, stats,
-			NULL) ? EXIT_FAILURE : 0;
+	stats->is_cut = false;
+	if (genl_ask(SMC_GENL_FAMILY_NAME, SMC_NETLINK_DUMP_COUNTERS, NULL, add_counter, stats,
+		     NULL))
+		return EXIT_FAILURE;
+	if (!stats->is_cut)
+		return 0;
+	fprintf(stderr, "smc: the module has more than %zu counters\n", stats->nr);
+	return EXIT_FAILURE;
 }
 
 /**

@@ -268,6 +268,7 @@ static void put_device(void)
 	put_u32(SMC_NLA_DEV_PORT_LNK_CNT, 5);
 	close_nest(port);
 	put_text(SMC_NLA_DEV_IB_NAME, "mlx5_0");
+	put_counts(SMC_NLA_DEV_COUNTS, 3000);
 	close_nest(outer);
 	end();
 }

@@ -3,7 +3,8 @@
 
 The commands are the code blocks of Documentation/operations.md, in its order. After the
 comment `quiet` those of a block may print nothing. The metrics of the module are OpenMetrics,
-alert rules and dashboard name no others, and the socket unit serves them by HTTP.
+alert rules and dashboard name no others, and the socket unit serves them by HTTP; those of all
+network namespaces are those of each.
 
 covers: API-01
 """
@@ -109,7 +110,7 @@ def examples(t):
     s = t.half(t.a, serve, "tcp", port=PORT + 1, count=1)
     s.expect("listening")
     t.wait_all(s, t.half(t.b, requests, port=PORT + 1))
-    text = t.b.run("smc metrics").out
+    text = t.b.run("smc metrics --all").out
     with tempfile.NamedTemporaryFile("w", suffix=".prom") as f:
         f.write(text)
         f.flush()
@@ -126,6 +127,30 @@ def examples(t):
     p.wait(check=False)
     for unit in ("smc-metrics.timer", "smc-exporter.socket"):
         kernel.run(["systemd-analyze", "verify", "--man=no", os.path.join(folder, unit)])
+
+
+def namespaces(t):
+    """Metrics of all network namespaces are those of each: with a name, without one, unused."""
+    t.b.run("ip netns add unused; ip -n pod link set lo up")
+    servers = [t.b.spawn(f"exec {enter} smc run python3 -m http.server")
+               for enter in ("ip netns exec pod", "unshare -n")]
+    for p in servers:
+        t.wait(lambda p=p: t.b.run(f"nsenter -n -t {p.pid} smc list | grep LISTEN", check=False).out,
+               "a listener in another namespace", 60)
+    number = t.b.run(f"stat -Lc %i /proc/{servers[1].pid}/ns/net").out.strip()
+    found = {}
+    for line in t.b.run("smc metrics --all").out.splitlines():
+        m = re.fullmatch(r'(\w+)\{netns="([^"]+)",?(.*)\} (\d+)', line)
+        t.check(m or line.startswith("#"), line)
+        if m:
+            found.setdefault(m[2], []).append(f"{m[1]}{{{m[3]}}} {m[4]}".replace("{}", ""))
+    t.equal(set(found), {"host", "pod", number}, "namespaces")
+    own = t.b.run("ip netns exec pod smc metrics | grep -v '^#'").out
+    t.equal(found["pod"], own.splitlines(), "metrics of one of them")
+    for p in servers:
+        p.kill()
+        p.wait(check=False)
+    t.b.run("ip netns del unused")
 
 
 def run(t):
@@ -146,6 +171,8 @@ mkdir -p {CGROUPS}/pod; ip netns add pod""")
         commands(t)
         t.step(examples.__doc__)
         examples(t)
+        t.step(namespaces.__doc__)
+        namespaces(t)
     finally:
         t.b.run(f"rmdir {CGROUPS}/pod; ip netns del pod; nft flush ruleset; smc ueid flush; "
                 "smc pnet flush; sysctl -q net.smc.memory=1", check=False)

@@ -150,18 +150,20 @@ def sent(vm):
 
 
 def metrics(t, vm, links, stats):
-    """The values of OpenMetrics; link counters and statistics as other commands have them."""
+    """The values of OpenMetrics; counters, links and devices as other commands have them."""
     lines = vm.run(f"{t.smc} metrics").out.splitlines()
     t.equal(lines[-1], "# EOF", "last line")
-    values = dict(line.rsplit(" ", 1) for line in lines if not line.startswith("#"))
-    t.equal({k: int(values[f"smc_{k}_total"]) for k in stats}, stats, "counters of metrics")
+    values = {name: int(value) for name, value in
+              (line.rsplit(" ", 1) for line in lines if not line.startswith("#"))}
+    t.equal({k: values[f"smc_{k}_total"] for k in stats}, stats, "counters of metrics")
     for role in ("client", "server"):
-        t.equal(values[f'smc_connections{{mode="SMC-R",role="{role}"}}'], "1", "connections")
-    for link in links:
-        labels = f'{{lgr="{link["group"]}",link="{link["id"]}",device="rxe0"}}'
-        t.equal(values[f"smc_link_active{labels}"], "1", "an active link")
-        for name in ("tx_bytes", "rx_bytes", "tx_messages", "retries", "tx_errors"):
-            t.equal(int(values[f"smc_link_{name}_total{labels}"]), link["counts"][name], name)
+        t.equal(values[f'smc_connections{{mode="SMC-R",role="{role}"}}'], 1, "connections")
+    t.equal(values['smc_links{device="rxe0",state="active"}'], len(links), "links")
+    t.equal(values['smc_link_connections{device="rxe0"}'], sum(n["connections"] for n in links),
+            "connections on links")
+    device = next(d for d in said(t, vm, "devices")["devices"] if d["name"] == "rxe0")
+    t.equal({k: values[f'smc_device_{k}_total{{device="rxe0"}}'] for k in device["counts"]},
+            device["counts"], "counters of the device")
 
 
 def watched(t, vm, links):
