@@ -30,6 +30,7 @@ static const struct option long_options[] = {
 	{ "undo", no_argument, NULL, 'u' },
 	{ "verbose", no_argument, NULL, 'v' },
 	{ "wait", required_argument, NULL, 'w' },
+	{ "watch", no_argument, NULL, 'W' },
 	{ }
 };
 

@@ -181,8 +181,8 @@ static void remove_if_empty(int map)
 	rmdir(PIN_DIR);
 }
 
-/* Ends cmd_attach() and cmd_detach(): without groups nothing stays pinned. */
-static int finish(int dir, int map, uint64_t *ids, int status)
+/* Ends attach() and cmd_detach(): without groups nothing stays pinned. */
+static int finish(int dir, int map, int status)
 {
 	if (dir >= 0)
 		remove_if_empty(map);
@@ -190,27 +190,18 @@ static int finish(int dir, int map, uint64_t *ids, int status)
 		close(map);
 	if (dir >= 0)
 		close(dir);
-	free(ids);
 	return status;
 }
 
-/**
- * cmd_attach() - let the programs of control groups use SMC sockets
- * @args: the groups: paths, also relative to the mount of cgroup2, or "self"
- *
- * Sockets that exist stay what they are. A group that is attached keeps its count.
- *
- * Return: exit status.
- */
-int cmd_attach(const struct args *args)
+/* Attaches groups; the caller has their IDs and frees them. Return: exit status */
+static int attach(const uint64_t *ids, char * const *words, int nr)
 {
-	uint64_t *ids = group_ids(args), none = 0;
 	int dir = -1, map = -1, status = EXIT_FAILURE, i;
+	uint64_t none = 0;
 
-	if (ids && has_smc())
-		dir = lock_pins();
+	dir = lock_pins();
 	if (dir < 0)
-		goto out;
+		return EXIT_FAILURE;
 	if (access(PIN_LINK, F_OK) && load_program())
 		goto out;
 	map = bpf_obj_get(PIN_MAP);
@@ -219,15 +210,53 @@ int cmd_attach(const struct args *args)
 		goto out;
 	}
 	forget_gone_groups(map);
-	for (i = 0; i < args->nr_words; i++)
+	for (i = 0; i < nr; i++)
 		if (bpf_map_update_elem(map, &ids[i], &none, BPF_NOEXIST) && errno != EEXIST)
 			break;
-	if (i == args->nr_words)
+	if (i == nr)
 		status = 0;
 	else
-		failed(args->words[i]);
+		failed(words[i]);
 out:
-	return finish(dir, map, ids, status);
+	return finish(dir, map, status);
+}
+
+/* A new group is attached before its path is printed. One that is gone again is no error. */
+static int attach_new(const char *path, void *arg)
+{
+	uint64_t id;
+
+	(void)arg;
+	if (path && cgroup_id("", path, &id))
+		return 0;
+	if (path && attach(&id, (char * const []){ (char *)path }, 1))
+		return EXIT_FAILURE;
+	puts(path ? path : "watching");
+	return fflush(stdout) ? failed("standard output") : 0;
+}
+
+/**
+ * cmd_attach() - let the programs of control groups use SMC sockets
+ * @args: the groups: paths, also relative to the mount of cgroup2, or "self"; with option W
+ *	  patterns of such paths, for new groups
+ *
+ * Sockets that exist stay what they are. A group that is attached keeps its count.
+ *
+ * Return: exit status.
+ */
+int cmd_attach(const struct args *args)
+{
+	int status = EXIT_FAILURE;
+	uint64_t *ids;
+
+	if (args->option['W'])
+		return has_smc() ? cgroup_watch(args->words, args->nr_words, attach_new, NULL) :
+				   EXIT_FAILURE;
+	ids = group_ids(args);
+	if (ids && has_smc())
+		status = attach(ids, args->words, args->nr_words);
+	free(ids);
+	return status;
 }
 
 /**
@@ -258,7 +287,8 @@ int cmd_detach(const struct args *args)
 	for (i = 0; map >= 0 && i < args->nr_words; i++)
 		if (bpf_map_delete_elem(map, &ids[i]) && errno != ENOENT)
 			status = failed(args->words[i]);
-	return finish(dir, map, ids, dir < 0 ? EXIT_FAILURE : status);
+	free(ids);
+	return finish(dir, map, dir < 0 ? EXIT_FAILURE : status);
 }
 
 /**

@@ -4,12 +4,15 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <limits.h>
 #include <mntent.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
@@ -156,4 +159,143 @@ int cgroup_own(uint64_t *ids, int max)
 		*(slash ? slash : name) = '\0';
 	}
 	return nr;
+}
+
+#define LOOK_MS	10000	/* between two looks at the directories, where nothing happens */
+
+/* Where new control groups are looked for, and the pattern of their names */
+struct place {
+	int watch;
+	const char *name;
+	ino_t inode;		/* of the directory */
+	char dir[PATH_MAX];
+};
+
+struct watch {
+	int fd;
+	struct place *places;
+	int nr;
+	cgroup_visit visit;
+	void *arg;
+};
+
+/* Splits a pattern into its directory, which is watched from now on, and the name. */
+static int add_place(struct watch *watch, const char *mount, const char *pattern)
+{
+	struct place *place = &watch->places[watch->nr++];
+	const char *slash = strrchr(pattern, '/');
+	const size_t room = sizeof(place->dir);
+	struct stat st;
+	size_t len;
+
+	place->name = slash ? slash + 1 : pattern;
+	len = snprintf(place->dir, room, "%s%s%.*s", *pattern == '/' ? "" : mount,
+		       *pattern == '/' ? "" : "/", slash ? (int)(slash - pattern) : 0, pattern);
+	errno = ENAMETOOLONG;
+	place->watch = len < room ? inotify_add_watch(watch->fd, place->dir,
+						      IN_CREATE | IN_ONLYDIR) : -1;
+	if (place->watch >= 0 && !stat(place->dir, &st)) {
+		place->inode = st.st_ino;
+		return 0;
+	}
+	fprintf(stderr, "smc: %s: %s\n", place->dir, strerror(errno));
+	return EXIT_FAILURE;
+}
+
+static int visit_event(struct watch *watch, const struct inotify_event *event)
+{
+	char path[2 * PATH_MAX];
+	int status = 0, i;
+	struct stat st;
+
+	if (event->mask & IN_Q_OVERFLOW) {
+		fprintf(stderr, "smc: control groups were missed: they came too fast\n");
+		return EXIT_FAILURE;
+	}
+	for (i = 0; !status && i < watch->nr; i++) {
+		const struct place *place = &watch->places[i];
+
+		if (place->watch != event->wd || fnmatch(place->name, event->name, FNM_PERIOD))
+			continue;
+		/* one that is gone again is left out */
+		snprintf(path, sizeof(path), "%s/%s", place->dir, event->name);
+		if (!stat(path, &st) && S_ISDIR(st.st_mode))
+			status = watch->visit(path, watch->arg);
+	}
+	return status;
+}
+
+/* A control group that ends tells no watch of itself. */
+static int look_for_places(const struct watch *watch)
+{
+	struct stat st;
+	int i;
+
+	for (i = 0; i < watch->nr; i++)
+		if (stat(watch->places[i].dir, &st) || st.st_ino != watch->places[i].inode) {
+			fprintf(stderr, "smc: %s is gone\n", watch->places[i].dir);
+			return EXIT_FAILURE;
+		}
+	return 0;
+}
+
+static int read_events(struct watch *watch)
+{
+	char buffer[16384] __attribute__((aligned(__alignof__(struct inotify_event))));
+	const struct inotify_event *event;
+	int status = 0;
+	struct pollfd poll_fd = { .fd = watch->fd, .events = POLLIN };
+	ssize_t len;
+	char *at;
+
+	if (!poll(&poll_fd, 1, LOOK_MS))
+		return look_for_places(watch);
+	len = read(watch->fd, buffer, sizeof(buffer));
+	if (len < 0) {
+		fprintf(stderr, "smc: inotify: %s\n", strerror(errno));
+		return EXIT_FAILURE;
+	}
+	for (at = buffer; !status && at < buffer + len; at += sizeof(*event) + event->len) {
+		event = (const struct inotify_event *)at;
+		status = visit_event(watch, event);
+	}
+	return status;
+}
+
+/**
+ * cgroup_watch() - visit new control groups whose paths match patterns
+ * @patterns: paths, as cgroup_id() takes them, whose last part is a pattern of the shell
+ * @nr: their number
+ * @visit: called with NULL when no new group is missed any more, then with the path of each, until
+ *	   it returns non-zero
+ * @arg: for @visit
+ *
+ * The directories must exist; it is an error when one goes.
+ *
+ * Return: what @visit has returned, or an exit status after a message.
+ */
+int cgroup_watch(char * const *patterns, int nr, cgroup_visit visit, void *arg)
+{
+	struct watch watch = { .visit = visit, .arg = arg };
+	char mount[PATH_MAX];
+	int status = 0;
+
+	if (!cgroup_find_mount(mount))
+		return EXIT_FAILURE;
+	watch.fd = inotify_init1(IN_CLOEXEC);
+	watch.places = calloc(nr, sizeof(*watch.places));
+	if (watch.fd < 0 || !watch.places) {
+		fprintf(stderr, "smc: inotify: %s\n", strerror(errno));
+		status = EXIT_FAILURE;
+	}
+	while (!status && watch.nr < nr)
+		status = add_place(&watch, mount, patterns[watch.nr]);
+	if (!status)
+		status = visit(NULL, arg);
+	while (!status)
+		status = read_events(&watch);
+	free(watch.places);
+	if (watch.fd >= 0)
+		close(watch.fd);
+	return status;
 }

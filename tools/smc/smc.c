@@ -20,7 +20,7 @@ static const struct command commands[] = {
 	  "let a systemd service use SMC sockets", cmd_enable },
 	{ "disable", "r:", 1, 1, "[--root DIR] UNIT",
 	  "undo `smc enable`", cmd_disable },
-	{ "attach", "", 1, NO_LIMIT, "CGROUP...",
+	{ "attach", "W", 1, NO_LIMIT, "CGROUP... | --watch PATTERN...",
 	  "turn the TCP sockets of control groups, and of those below, into SMC sockets",
 	  cmd_attach },
 	{ "detach", "a", 0, NO_LIMIT, "-a | CGROUP...",

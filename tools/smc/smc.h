@@ -125,6 +125,10 @@ int cgroup_id(const char *mount, const char *name, uint64_t *id);
 int cgroup_own(uint64_t *ids, int max);
 bool cgroup_path(const char *mount, uint64_t id, char path[PATH_MAX]);
 
+typedef int (*cgroup_visit)(const char *path, void *arg);
+
+int cgroup_watch(char * const *patterns, int nr, cgroup_visit visit, void *arg);
+
 /* reach.c: whether a preload library reaches a program */
 const char *reach_problem(const char *name, char path[PATH_MAX]);
 

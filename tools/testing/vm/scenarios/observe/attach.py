@@ -2,7 +2,8 @@
 """`smc attach` lets static programs of a control group use SMC, and of the groups below it.
 
 The programs make system calls of their own, as those in Go do; a listener asks for MPTCP, as
-those of Go do. The BPF program outlives the tool and goes with the last group.
+those of Go do. The BPF program outlives the tool and goes with the last group. A watch attaches
+new groups by name.
 
 covers: API-01
 """
@@ -59,6 +60,36 @@ def wrong(t):
     t.equal(attached(t, t.a), {"pod": 0}, "groups after wrong words")
 
 
+def watched(t, program):
+    """New groups that match are attached when they are made; others and those before are not."""
+    made = f"{MOUNT}/pods/web-"
+    t.a.run(f"mkdir -p {made}before {MOUNT}/pods/deep")
+    watch = t.a.spawn(["sh", "-c", f"exec {t.smc} attach --watch 'pods/web-*' "
+                       f"{MOUNT}/pods/deep/'?'"])
+    watch.expect_out("watching\n")
+    t.a.run(f"mkdir {made}new {MOUNT}/pods/other {MOUNT}/pods/deep/x {made}new/web-inner")
+    watch.expect_out(f"{MOUNT}/pods/deep/x\n")
+    t.equal(watch.out.splitlines()[1:], [f"{made}new", f"{MOUNT}/pods/deep/x"], "groups")
+    t.equal(attached(t, t.a), {"pods/web-new": 0, "pods/deep/x": 0}, "attached groups")
+    servers = [start(t.a, f"pods/{g}", program, "server", port, TCP) for g, port in
+               (("web-new/web-inner", 5813), ("web-before", 5814), ("other", 5815))]
+    for port in (5814, 5815):
+        t.no_sockets(t.a, port)
+    t.equal(attached(t, t.a), {"pods/web-new": 1, "pods/deep/x": 0}, "sockets")
+    for s in servers:
+        s.kill()
+        s.wait(check=False)
+
+    # the program goes with the last group, and comes back
+    t.a.run(f"{t.smc} detach -a && mkdir {made}last")
+    watch.expect_out(f"{made}last\n")
+    t.equal(attached(t, t.a), {"pods/web-last": 0}, "groups after detach")
+    t.a.run(f"{t.smc} detach -a; find {MOUNT}/pods -depth -type d -delete")
+    t.check(watch.wait(check=False).rc == 1 and " is gone" in watch.err, f"its end: {watch.err}")
+    for words, status in (("none/x*", 1), ("", 2)):
+        t.equal(t.a.run(f"{t.smc} attach --watch {words}", check=False).rc, status, words)
+
+
 def run(t):
     from smcvm import kernel
     t.smc = t.guest_path(kernel.user_tool("smc"))
@@ -96,6 +127,10 @@ def run(t):
     for s in servers:
         s.kill()
         s.wait(check=False)
+
+    t.step(watched.__doc__)
+    t.a.run(f"{t.smc} detach -a")
+    watched(t, program)
 
     t.step("nothing is left of the last group")
     for vm in (t.a, t.b):
