@@ -2,8 +2,9 @@
 """Static programs in Go use SMC in containers: by a control group, and by the DaemonSet.
 
 runc makes the containers: groups below a parent that is attached, and pods as Kubernetes lays
-them out, whose groups the script of examples/kubernetes/smc-node.yaml finds by a simulated
-API and attaches. Their network namespaces are joined by veth. A pod without the label has TCP.
+them out, whose groups the script of examples/kubernetes attaches when they are made, if a simulated
+API names them. Their network namespaces are joined by veth. A pod without the label has TCP, and
+so have all when the script ends.
 
 covers: API-01
 """
@@ -14,18 +15,20 @@ kernels = ("stock",)
 dialects = (0,)
 timeout = 200
 MOUNT = "/sys/fs/cgroup"
-CONF, API, DONE = "/run/conf", "/run/api", "/run/smc"
+CONF, API = "/run/conf", "/run/api"
 ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
 PODS = {"web": "11111111-2222-3333-4444-555555555555",
         "client": "66666666-7777-8888-9999-000000000000",
-        "other": "aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee"}
+        "other": "aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee",
+        "old": "bbbbbbbb-cccc-dddd-eeee-ffffffffffff"}
 # as the drivers of the kubelet name groups
 GROUPS = {"web": "kubepods/burstable/pod{}",
           "client": "kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod{}.slice",
-          "other": "kubepods/besteffort/pod{}"}
+          "other": "kubepods/besteffort/pod{}",
+          "old": "kubepods/pod{}"}
 NETWORK = """set -e
 mountpoint -q /sys/fs/cgroup || mount -t cgroup2 cgroup2 /sys/fs/cgroup
-mkdir -p /run/rootfs /run/smc /usr/local/bin
+mkdir -p /run/rootfs /usr/local/bin
 mount --bind / /run/rootfs
 for n in 1 2 3; do ip netns add c$n; ip -n c$n link set lo up; done
 for n in 2 3; do
@@ -40,7 +43,7 @@ TIDY = """smc detach -a
 umount /run/rootfs
 for n in 1 2 3; do ip netns del c$n; done
 find /sys/fs/cgroup/kubepods* /sys/fs/cgroup/smc.slice -depth -type d -delete
-rm -rf /run/smc /run/conf /run/api"""
+rm -rf /run/smc-node /run/conf /run/api"""
 
 
 def container(vm, name, group, netns, *argv, sysctl=None):
@@ -90,25 +93,32 @@ def by_parent(t):
 
 def daemon(t):
     """Start the script of the DaemonSet, with a simulated API of Kubernetes."""
-    import yaml
     from smcvm import kernel
-    path = os.path.join(kernel.TOP, "Documentation/examples/kubernetes/smc-node.yaml")
-    with open(path, encoding="ascii") as f:
-        data = next(d for d in yaml.safe_load_all(f) if d["kind"] == "ConfigMap")["data"]
-    t.a.run(f"mkdir -p {CONF} {API}/api/v1 {ACCOUNT} && echo key | tee {ACCOUNT}/token "
-            f">{ACCOUNT}/ca.crt")
-    for name, text in data.items():
-        t.a.write(f"{CONF}/{name}", text)
+    folder = os.path.join(kernel.TOP, "Documentation/examples/kubernetes")
+    t.a.run(f"mkdir -p {CONF}/pod/etc/smc {API}/api/v1 {ACCOUNT} && echo key | "
+            f"tee {ACCOUNT}/token >{ACCOUNT}/ca.crt")
+    t.a.run("mkdir -p " + " ".join(f"{MOUNT}/{os.path.dirname(g)}" for g in GROUPS.values()))
+    for name, path in (("smc-node", "smc-node"), ("node.conf", "node.conf"),
+                       ("pod.conf", "pod.conf"), ("pod.pnetids", "pod/etc/smc/pnetids")):
+        t.a.run(f"cp {t.guest_path(os.path.join(folder, name))} {CONF}/{path}")
     t.a.write(f"{API}/api/v1/pods", json.dumps(
-        {"items": [{"metadata": {"name": n, "uid": PODS[n]}} for n in ("web", "client")]}))
+        {"items": [{"metadata": {"name": n, "uid": PODS[n]}} for n in ("web", "client", "old")]}))
     api = t.a.spawn(f"exec python3 -m http.server -d {API} --bind 127.0.0.1 8001")
     t.wait(lambda: t.a.run("ss -tlnH 'sport = :8001'").out, "the API", 20)
     # the modules are loaded, and no kernel has to have them among its own
     t.a.run("mv /etc/modprobe.d/bench.conf /run/bench.conf; for m in smc smc_diag; do "
             "echo install $m true; done >/etc/modprobe.d/bench.conf")
-    script = t.a.spawn(f"chmod 755 {CONF}/smc-node; NODE=a CONF={CONF} "
-                       f"API=http://127.0.0.1:8001 exec {CONF}/smc-node")
+    t.a.run(f"mkdir {MOUNT}/{GROUPS['old'].format(PODS['old'])}")
+    script = t.a.spawn(f"NODE=a CONF={CONF} API=http://127.0.0.1:8001 exec {CONF}/smc-node")
+    t.wait(lambda: sorted(attached(t)) == ["old"], "a pod that exists to be attached", 60)
     return api, script
+
+
+def attached(t):
+    """The names of the pods whose groups are attached."""
+    groups = json.loads(t.a.run("smc status -j").out)["cgroups"]
+    paths = " ".join(g.get("path", "").replace("_", "-") for g in groups)
+    return [name for name, uid in PODS.items() if uid in paths]
 
 
 def pod(t, name, netns):
@@ -118,16 +128,19 @@ def pod(t, name, netns):
     # ends with its input; a first process ignores SIGTERM
     sandbox = container(t.a, f"{name}-sandbox", group + "/sandbox", netns, "cat")
     if name != "other":
-        t.wait(lambda: t.a.call("exists", path=f"{DONE}/{uid}")["yes"],
-               f"the group of the pod {name} to be attached", 60)
+        # as the first container of a pod
+        t.wait(lambda: t.a.run(f"ip netns exec {netns} cat /proc/sys/net/smc/memory").out == "2\n",
+               f"the pod {name} to be set up", 60)
+        t.check(name in attached(t), f"the pod {name} is not attached")
     return sandbox, group
 
 
 def by_daemon(t):
-    """Pods with the label, and one without."""
+    """Pods with the label, and one without; then the script ends."""
     procs = daemon(t)
     sandboxes, groups = zip(*(pod(t, n, ns) for n, ns in
                               (("web", "c1"), ("client", "c2"), ("other", "c3"))))
+    t.wait(lambda: sorted(attached(t)) == ["client", "old", "web"], "the choice", 60)
     web = container(t.a, "web", groups[0] + "/web", "c1", "web", "serve", ":8080")
     web.expect_out("listening")
     client = container(t.a, "client", groups[1] + "/client", "c2", "web", "get",
@@ -139,12 +152,19 @@ def by_daemon(t):
                         "http://10.9.3.1:8080/")
     end_one.expect_out("moved 10485760")
     t.no_sockets(t.a, 8080, netns="c3")
+    t.equal(t.a.stats("c2")["client_memory"], 2, "connections in memory, with that by the parent")
     t.equal(t.a.read("/proc/sys/net/smc/memory").strip(), "2", "setting of the node")
     t.equal(procs[1].rc, None, f"the script runs: {procs[1].err}")
+    procs[1].kill(15)
+    t.equal(procs[1].wait(90, check=False).rc, 0, f"end of the script: {procs[1].err}")
+    t.note(procs[1].out.splitlines()[-1])
+    t.equal(attached(t), [], "groups that are left")
+    t.equal(t.a.read("/sys/module/smc/parameters/drain").strip(), "Y", "drain")
+    t.no_sockets(t.a, 8080, netns="c2")
+    t.a.run("smc drain --undo")
     end(t, end_one, client, web, *sandboxes)
-    for p in procs:
-        p.kill()
-        p.wait(check=False)
+    procs[0].kill()
+    procs[0].wait(check=False)
     t.a.run("mv /run/bench.conf /etc/modprobe.d/bench.conf")
     t.a.write("/proc/sys/net/smc/memory", "1")
 
@@ -161,7 +181,6 @@ def two_hosts(t):
     client.expect_out("moved 10485760")
     for vm in (t.a, t.b):
         t.mode(vm, "SMC-R", 8080)
-    t.equal(t.a.stats("c2")["client_memory"], 1, "connections in memory")
     client.close_stdin()
     t.wait_all(client)
     web.kill()
