@@ -2,18 +2,21 @@
 """SMC_GEN_NETLINK shows groups, links, devices and counters as they are, and sends events.
 
 Requests and answers are those of deployed tools, by root, by others, and from other
-namespaces. Counters agree with what was sent and with those of the RDMA device.
+namespaces. Counters agree with what was sent and with those of the RDMA device. The library of the
+kernel's sources reads the same by Documentation/netlink, and makes requests.
 
 covers: LG-09 LID-05 LID-06
 """
 import ctypes
 import errno
+import ipaddress
 import os
 import socket
 import struct
 
 import netns
 import smcnl
+import specified
 from common import serve, stream_client, stream_server
 
 timeout = 120
@@ -348,6 +351,88 @@ def elsewhere(h):
         h.equal([g[1] for g in f.nests(smcnl.LGR)], want, "groups of the first namespace")
 
 
+def numbered(f, space, attrs):
+    """Attributes by number, with numbers for names, as smcnl has them."""
+    out = {}
+    for name, value in attrs.items():
+        spec = f.attr_sets[space][name]
+        if isinstance(value, dict):
+            value = numbered(f, spec["nested-attributes"], value)
+        elif "enum" in spec:
+            value = f.consts[spec["enum"]].entries[value].value
+        elif spec.byte_order == "big-endian":
+            value = socket.htonl(value)
+        elif spec.get("display-hint") == "ipv6":
+            value = ipaddress.ip_address(value).packed
+        out[spec.value] = value
+    return out
+
+
+def reads(h, f):
+    """Each dump is the same in both ways, once counters rest."""
+    with smcnl.Family() as own:
+        for name in ("get-sys-info", "get-lgr-smcr", "get-link-smcr", "get-dev-smcr", "get-stats",
+                     "get-fback-stats", "dump-counters"):
+            cmd, seen = f.ops[name].req_value, {}
+
+            def same():
+                # the library takes no second kind of message in a dump
+                seen["own"] = [attrs for got, attrs in own.dump(cmd) if got == cmd]
+                seen["by the specification"] = [numbered(f, "top", m) for m in f.dump(name, {})]
+                return seen["own"] == seen["by the specification"]
+            h.wait(same, f"{name} to be the same", 20)
+            h.check(seen["own"], f"{name}: empty")
+        for name in ("get-lgr-smcd", "get-dev-smcd", "dump-unfit", "dump-peers"):
+            h.equal(f.dump(name, {}), [], name)
+        h.equal({m["event"]["reason"] for m in f.dump("dump-history", {})}, {"peernosmc"},
+                "dump-history")
+
+
+def fails(h, want, f, name, attrs):
+    from lib import NlError
+    try:
+        f.do(name, attrs)
+        got = 0
+    except NlError as e:
+        got = e.error
+    h.equal(got, want, f"{name} {attrs}")
+
+
+def by_specification(h, source):
+    """Dumps, rules, EIDs, settings and PNETIDs by the names of the specification."""
+    f = specified.family(source)
+    reads(h, f)
+    rule = {"action": 1, "port-first": 7, "port-last": 9,
+            "peer-addr": bytes(10) + b"\xff\xff\n\0\0\0", "prefix": 104, "uid": 1000}
+    f.do("add-policy", dict(rule))
+    fails(h, errno.EEXIST, f, "add-policy", dict(rule))
+    shown = f.dump("dump-policy", {})
+    h.equal(shown, [{**rule, "id": shown[0]["id"], "hits": 0}], "rules")
+    fails(h, errno.ERANGE, f, "add-policy", {"action": 2})
+    f.do("del-policy", {"id": shown[0]["id"]})
+    fails(h, errno.ENOENT, f, "del-policy", {"id": shown[0]["id"]})
+    eid = "SMC-BENCH.SPEC".ljust(32)
+    f.do("add-ueid", {"entry": eid})
+    h.equal(f.dump("dump-ueid", {}), [{"entry": eid}], "EIDs")
+    f.do("remove-ueid", {"entry": eid})
+    h.equal(f.dump("dump-ueid", {}), [], "EIDs")
+    before = f.dump("dump-hs-limitation", {})[0]["enabled"]
+    for name, want in (("enable-hs-limitation", 1), ("disable-hs-limitation", 0)):
+        f.do(name, {})
+        h.equal(f.dump("dump-hs-limitation", {}), [{"enabled": want}], name)
+    f.do("enable-hs-limitation" if before else "disable-hs-limitation", {})
+    fails(h, errno.ENOENT, f, "forget-peer", {"peer-addr": bytes(16)})
+    fails(h, errno.ENOENT, f, "stop-dev", {"ib-name": "none0"})
+    group = f.dump("get-lgr-smcr", {})[0]["lgr-smcr"]["id"]
+    fails(h, errno.ENOENT, f, "end-link", {"lgr-id": group ^ 1})
+    pnet = specified.family(source, "smc_pnetid")
+    entry = {"name": "SPEC1", "ethname": "lo"}
+    pnet.do("add", dict(entry))
+    h.equal(pnet.dump("get", {}), [{**entry, "ibname": "n/a", "ibport": 255}], "PNETIDs")
+    pnet.do("del", {"name": "SPEC1"})
+    h.equal(pnet.dump("get", {}), [], "PNETIDs")
+
+
 def moved(t):
     """Returns what both ends say about one link."""
     port = 5830
@@ -365,9 +450,19 @@ def moved(t):
         t.equal(a[what], b[what][::-1], f"{what} at both ends")
         t.check(all(a[what]), f"{what}: {a[what]}")
     t.wait_all(t.half(t.a, elsewhere))
+    t.wait_all(t.half(t.b, by_specification, source=source(t)))
     for p in (s, c):
         p.gate("end")
     t.wait_all(s, c)
+
+
+def source(t):
+    """The kernel's sources in a machine. Their schema fits the specifications."""
+    from smcvm import kernel
+    path = kernel.script("path", "source-6.12")
+    kernel.run([os.path.join(kernel.TOP, "scripts/gen-netlink"), "--check",
+                os.path.join(path, "Documentation/netlink/genetlink-legacy.yaml")])
+    return t.guest_path(path)
 
 
 def plain(t, server_family, client_family, vm, role):
@@ -389,11 +484,11 @@ def run(t):
     t.no_groups()
     watches = [t.half(vm, watch, role=role) for vm, role in ((t.a, 1), (t.b, 0))]
     t.expect_all("watching", *watches)
-    t.step("one link")
-    moved(t)
     t.step("reasons for TCP")
     plain(t, "tcp", None, t.b, 0)
     plain(t, None, "tcp", t.a, 1)
+    t.step("one link")
+    moved(t)
     t.no_groups()
     for w in watches:
         w.gate("all")

@@ -10,7 +10,7 @@ import ipaddress
 import json
 import re
 
-import smcnl
+import specified
 from common import requests, serve, stream_client, stream_server
 
 kernels = ("stock",)
@@ -18,7 +18,7 @@ dialects = (0,)
 timeout = 120
 PORT = 5860
 N_OUT, N_IN = 300_007, 200_003
-NOSMCRDEV, PEERDECL = 0x03030002, 0x05000000
+NOSMCRDEV = 0x03030002
 IN_A_ROW = 8
 ELSEWHERE = """ip link add aside type dummy && ip addr add 10.99.0.1/24 dev aside &&
     ip link set aside up && rdma link add rxe9 type rxe netdev aside && rdma link del rxe0"""
@@ -32,30 +32,26 @@ def said(t, vm, what):
     return out
 
 
-def collected(h):
-    """Events until the run says that all have happened."""
-    with smcnl.Family() as f:
-        f.join()
-        h.mark("watching")
-        h.gate("all")
-        seen = []
-        f.sock.setblocking(False)
+def collected(h, source):
+    """Events of a host and a service, when the run says that all have happened."""
+    f = specified.family(source)
+    f.ntf_subscribe("events")
+    h.mark("watching")
+    h.gate("all")
+    seen = {}
 
-        def there():
-            try:
-                seen.extend(f.events())
-            except BlockingIOError:
-                pass
-            return {smcnl.PEER, smcnl.SERVICE} <= {cmd for cmd, _ in seen}
-        h.wait(there, "events of a host and of a service", 20)
-    found = {cmd: attrs[smcnl.EVENT] for cmd, attrs in seen}
-    return [{str(k): v.hex() if isinstance(v, bytes) else v for k, v in found[cmd].items()}
-            for cmd in (smcnl.PEER, smcnl.SERVICE)]
+    def there():
+        f.check_ntf()
+        seen.update((m["name"], m["msg"]["event"]) for m in f.async_msg_queue)
+        return {"event-peer", "event-service"} <= seen.keys()
+    h.wait(there, "events of a host and of a service", 20)
+    return seen["event-peer"], seen["event-service"]
 
 
 def remembered(t):
     """A service that declines, then a path that fails."""
-    watch = t.half(t.b, collected)
+    from smcvm import kernel
+    watch = t.half(t.b, collected, source=t.guest_path(kernel.script("path", "source-6.12")))
     watch.expect("watching", t.left())
     tool = t.b.spawn(["sh", "-c", f"exec {t.smc} events -j"])
 
@@ -80,12 +76,15 @@ def remembered(t):
     t.wait_all(watch)
 
     peer, service = watch.value
-    mapped = ipaddress.ip_address(f"::ffff:{t.a.ip}").packed.hex()
-    t.check(peer["8"] == mapped and "9" not in peer, f"address of the host: {peer}")
-    t.check(peer["3"] and peer["2"] and 0 < peer["11"] <= 60000, f"the host: {peer}")
-    t.equal((service["8"], service["9"]), (mapped, PORT + 1), f"the service: {service}")
-    t.equal((service["3"], service["4"]), (PEERDECL, NOSMCRDEV), "why it is remembered")
-    t.check(service["2"] and 0 < service["11"] <= 1000, f"the service: {service}")
+    for event in (peer, service):
+        addr = ipaddress.ip_address(event["peer-addr"])
+        t.equal(str(addr.ipv4_mapped), t.a.ip, f"address: {event}")
+        t.check(event["text"], f"no text: {event}")
+    t.check("peer-port" not in peer and 0 < peer["ms"] <= 60000, f"the host: {peer}")
+    t.equal(service["peer-port"], PORT + 1, f"the service: {service}")
+    t.equal((service["reason"], service["peer-diagnosis"]), ("peerdecl", NOSMCRDEV),
+            "why it is remembered")
+    t.check(0 < service["ms"] <= 1000, f"the service: {service}")
     for kind in ("peer", "service"):
         tool.expect_out(f'"event": ?"{kind}-remembered"', 20)
     tool.kill()
