@@ -21,8 +21,6 @@
 
 #include "check.h"
 
-#define ROCE_MTU_LEAST 1100	/* the smallest useful MTU of RDMA, with headers */
-
 /* Values of net.smc.memory: within a network namespace (1), and with others of the host */
 #define MEMORY_OFF	0
 #define MEMORY_HOST	2
@@ -390,29 +388,6 @@ static void check_ipsec(struct check *check)
 		blocked(check, SMC_CLC_DECL_IPSEC, "IPsec", "a policy of IPsec protects this path");
 	else if (!needs)
 		verdict(check, RIGHT, "IPsec", NULL, "no policy of IPsec protects this path");
-}
-
-static void check_interface(struct check *check)
-{
-	struct ethtool_pauseparam pause = { .cmd = ETHTOOL_GPAUSEPARAM };
-	struct ifreq request = { 0 };
-	int fd = socket(AF_INET, SOCK_DGRAM, 0);
-
-	snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", check->interface);
-	if (!ioctl(fd, SIOCGIFMTU, &request))
-		verdict(check, request.ifr_mtu < ROCE_MTU_LEAST ? DOUBTFUL : RIGHT, "MTU",
-			"ip link set INTERFACE mtu 1500", "%d on %s", request.ifr_mtu,
-			check->interface);
-	request.ifr_data = (char *)&pause;
-	if (ioctl(fd, SIOCETHTOOL, &request))
-		verdict(check, DOUBTFUL, "pause", "ask the owner of the network",
-			"%s does not say whether pause frames are on", check->interface);
-	else
-		verdict(check, pause.rx_pause && pause.tx_pause ? RIGHT : DOUBTFUL, "pause",
-			"ethtool -A INTERFACE rx on tx on; the same at the switch",
-			"pause frames: receive %s, send %s", pause.rx_pause ? "on" : "off",
-			pause.tx_pause ? "on" : "off");
-	close(fd);
 }
 
 /* A real connection shows what no setting shows: that UDP port 4791 passes. */

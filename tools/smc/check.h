@@ -21,6 +21,11 @@ struct route {
 int route_find(const struct in6_addr *peer, unsigned int scope, uint16_t port, struct route *route);
 int route_needs_ipsec(const struct route *route, const struct in6_addr *peer, uint16_t port);
 
+struct nl_msg;
+
+int netlink_ask(int protocol, struct nl_msg *msg, int (*visit)(struct nl_msg *msg, void *arg),
+		void *arg);
+
 /* check.c */
 enum verdict { RIGHT, DOUBTFUL, WRONG };
 
@@ -47,6 +52,9 @@ bool verdict(struct check *check, enum verdict verdict, const char *what, const 
 	     const char *format, ...);
 bool blocked(struct check *check, uint32_t reason, const char *what, const char *text);
 long read_setting(const char *name);
+
+/* check-path.c */
+void check_interface(struct check *check);
 
 /* check-rdma.c */
 void check_devices(struct check *check);

@@ -33,11 +33,20 @@ static int on_error(struct sockaddr_nl *from, struct nlmsgerr *error, void *arg)
 	return NL_STOP;
 }
 
-/* Sends @msg, which is freed. Return: 0 or -errno */
-static int ask(int protocol, struct nl_msg *msg, nl_recvmsg_msg_cb_t visit, void *arg)
+/**
+ * netlink_ask() - send a request to the kernel and wait for the whole answer
+ * @protocol: of netlink
+ * @msg: the request, which is freed; NULL for want of memory
+ * @visit: called for each message of the answer
+ * @arg: for @visit
+ *
+ * Return: 0; -errno of the kernel, or -EIO without an answer, also of a kernel without @protocol.
+ */
+int netlink_ask(int protocol, struct nl_msg *msg, int (*visit)(struct nl_msg *msg, void *arg),
+		void *arg)
 {
 	struct nl_sock *sock = nl_socket_alloc();
-	int err = -ENOMEM, refused = 0;
+	int err = -EIO, refused = 0;
 
 	if (sock && msg && !nl_connect(sock, protocol)) {
 		nl_socket_disable_auto_ack(sock);
@@ -99,7 +108,7 @@ int route_find(const struct in6_addr *peer, unsigned int scope, uint16_t port, s
 		nlmsg_free(msg);
 		return -ENOMEM;
 	}
-	err = ask(NETLINK_ROUTE, msg, note_route, route);
+	err = netlink_ask(NETLINK_ROUTE, msg, note_route, route);
 	return err ? err : route->interface ? 0 : -ENETUNREACH;
 }
 
@@ -153,7 +162,7 @@ int route_needs_ipsec(const struct route *route, const struct in6_addr *peer, ui
 {
 	struct nl_msg *msg = nlmsg_alloc_simple(XFRM_MSG_GETPOLICY, NLM_F_REQUEST | NLM_F_DUMP);
 	struct flow flow = { .local = &route->local, .peer = peer, .port = port };
-	int err = ask(NETLINK_XFRM, msg, note_policy, &flow);
+	int err = netlink_ask(NETLINK_XFRM, msg, note_policy, &flow);
 
 	/* a kernel without IPsec has no such socket */
 	return err == -EIO ? 0 : err ? err : flow.is_protected;
