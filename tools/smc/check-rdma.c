@@ -11,8 +11,6 @@
 
 #include "check.h"
 
-#define IB_DIR		"/sys/class/infiniband"
-#define MAX_GIDS	256
 #define MAX_PNETIDS	4
 
 /* Is NAME the interface, or below it (VLAN, bond, bridge)? */
@@ -89,24 +87,44 @@ static bool read_gid_file(const struct port *port, const char *name, int index, 
 	return read_line(path, line, size);
 }
 
+/**
+ * check_read_gid() - read one entry of the table of a port
+ * @device: the RDMA device
+ * @port: of it
+ * @index: of the entry
+ * @gid: filled
+ *
+ * Return: false if the entry has no GID.
+ */
+bool check_read_gid(const char *device, int port, int index, struct gid *gid)
+{
+	const struct port at = { .device = device, .number = port };
+	char type[64], text[64];
+
+	if (!read_gid_file(&at, "gid_attrs/ndevs", index, gid->interface,
+			   sizeof(gid->interface)) ||
+	    !read_gid_file(&at, "gid_attrs/types", index, type, sizeof(type)) ||
+	    !read_gid_file(&at, "gids", index, text, sizeof(text)) ||
+	    inet_pton(AF_INET6, text, &gid->addr) != 1)
+		return false;
+	gid->is_roce_v2 = !strcmp(type, "RoCE v2");
+	return true;
+}
+
 static void read_gids(const struct check *check, struct port *port)
 {
-	char type[64], text[64], name[64];
-	struct in6_addr gid;
+	struct gid gid;
 	bool is_near;
 	int i;
 
 	for (i = 0; i < MAX_GIDS; i++) {
-		if (!read_gid_file(port, "gid_attrs/ndevs", i, name, sizeof(name)) ||
-		    !read_gid_file(port, "gid_attrs/types", i, type, sizeof(type)) ||
-		    !read_gid_file(port, "gids", i, text, sizeof(text)) ||
-		    inet_pton(AF_INET6, text, &gid) != 1)
+		if (!check_read_gid(port->device, port->number, i, &gid))
 			continue;
-		is_near = is_below(name, check->interface, 0);
+		is_near = is_below(gid.interface, check->interface, 0);
 		port->is_below |= is_near;
 		if (is_near || port->has_pnetid)
-			rank_gid(check, port, &gid, !strcmp(type, "RoCE v2"),
-				 !strcmp(name, check->interface));
+			rank_gid(check, port, &gid.addr, gid.is_roce_v2,
+				 !strcmp(gid.interface, check->interface));
 	}
 }
 

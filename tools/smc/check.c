@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * smc check: examines this host and the way to another one, tells what a connection would use and
+ * smc check: examines this host, or the way to another one, tells what a connection would use and
  * why, and says what to mend. With --try it makes a connection.
  */
 #include <errno.h>
@@ -192,27 +192,46 @@ static int note_drain(int cmd, struct nlattr **tb, void *arg)
 	return 0;
 }
 
-/* Which rule decides for a connection of this user and control group */
-static void check_policy(struct check *check)
+/**
+ * check_switches() - tell whether all new connections are TCP
+ * @check: a line is printed if they are
+ *
+ * Return: true if they are.
+ */
+bool check_switches(struct check *check)
 {
-	bool is_drained = false, is_tcp = false;
-	char text[64] = "no rule matches", value[8];
-	uint32_t rule;
+	bool is_drained = false;
+	char value[8];
 
 	genl_ask(SMC_GENL_FAMILY_NAME, SMC_NETLINK_GET_SYS_INFO, NULL, note_drain, &is_drained,
 		 NULL);
-	if (is_drained)
+	if (is_drained) {
 		blocked(check, SMC_CLC_DECL_DRAIN, "policy", "the module is drained");
-	if (read_line("/proc/sys/net/smc/enable", value, sizeof(value)) && !strcmp(value, "0")) {
-		blocked(check, SMC_CLC_DECL_POLICY, "policy", "net.smc.enable is 0");
-		return;
+		return true;
 	}
+	if (!read_line("/proc/sys/net/smc/enable", value, sizeof(value)) || strcmp(value, "0"))
+		return false;
+	if (!check->reason)
+		check->reason = SMC_CLC_DECL_POLICY;
+	verdict(check, WRONG, "policy", "sysctl net.smc.enable=1", "net.smc.enable is 0");
+	return true;
+}
+
+/* Which rule decides for a connection of this user and control group */
+static void check_policy(struct check *check)
+{
+	char text[64] = "no rule matches";
+	bool is_tcp = false;
+	uint32_t rule;
+
+	if (check_switches(check))
+		return;
 	rule = policy_decide(&check->peer, check->port, &is_tcp);
 	if (rule)
 		snprintf(text, sizeof(text), "rule %u decides", rule);
 	if (is_tcp)
 		blocked(check, SMC_CLC_DECL_POLICY, "policy", text);
-	else if (!is_drained)
+	else
 		verdict(check, RIGHT, "policy", NULL, "%s", text);
 }
 
@@ -472,6 +491,26 @@ static void conclude(struct check *check)
 		printf("or memory, where the other end is on this host and has net.smc.memory 2\n");
 }
 
+/* What connections of this host can use */
+static void conclude_alone(struct check *check)
+{
+	bool has_rdma = check->may_v1 || check->may_v2;
+
+	if (check->json) {
+		json_close(check->json, ']');
+		json_bool(check->json, "is_fit", check->is_fit);
+		json_bool(check->json, "offers_v1", check->is_fit && check->may_v1);
+		json_bool(check->json, "offers_v2", check->is_fit && check->may_v2);
+		json_bool(check->json, "offers_memory", check->is_fit && check->may_memory);
+	} else if (!check->is_fit) {
+		printf("this host is not fit for SMC: mend what is WRONG\n");
+	} else {
+		printf("this host is fit: connections within it use %s, with other hosts %s\n",
+		       check->may_memory ? "memory" : "TCP",
+		       has_rdma ? "RDMA: smc check HOST" : "TCP");
+	}
+}
+
 struct sought {
 	uint64_t inode;
 	struct diag_sock sock;
@@ -545,11 +584,11 @@ static int choose_target(struct check *check, const struct args *args, struct so
 {
 	const char *host = args->words[0];
 
-	if (!host == !args->option['s'])
+	if (host && args->option['s'])
 		return wrong("%s takes either a host or a socket", args->name);
-	if (!host)
+	if (args->option['s'])
 		return socket_peer(args->option['s'], sought, &check->peer, &check->port);
-	return host_read(host, check->host, &check->port) ? 0 : EXIT_USAGE;
+	return !host || host_read(host, check->host, &check->port) ? 0 : EXIT_USAGE;
 }
 
 static void examine(struct check *check)
@@ -575,9 +614,10 @@ static void examine(struct check *check)
 }
 
 /**
- * cmd_check() - examine this host and the way to another one, and tell what a connection would use
+ * cmd_check() - examine this host, or the way to another one, and tell what a connection would use
  * @args: the other host, with a port or without, or option s with a socket, which is listed and
- *	whose peer is the host; option T makes a connection; option j for JSON
+ *	whose peer is the host; none of them for this host as such; option T makes a connection;
+ *	option j for JSON
  *
  * Return: exit status: 1 if something is wrong.
  */
@@ -585,6 +625,7 @@ int cmd_check(const struct args *args)
 {
 	struct json json = { 0 };
 	struct check check = { .json = args->option['j'] ? &json : NULL };
+	bool is_alone = !args->nr_words && !args->option['s'];
 	struct sought sought = { 0 };
 	int err = choose_target(&check, args, &sought);
 
@@ -598,10 +639,15 @@ int cmd_check(const struct args *args)
 		list_print(&sought.sock, check.json);
 	if (check.json)
 		json_open(&json, "checks", '[');
-	examine(&check);
-	if (args->option['T'] && check.has_route)
-		check_connection(&check);
-	conclude(&check);
+	if (is_alone) {
+		check_host(&check);
+		conclude_alone(&check);
+	} else {
+		examine(&check);
+		if (args->option['T'] && check.has_route)
+			check_connection(&check);
+		conclude(&check);
+	}
 	if (check.json)
 		json_end(&json, 0);
 	return check.worst == WRONG ? EXIT_FAILURE : 0;

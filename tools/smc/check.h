@@ -33,6 +33,7 @@ struct check {
 	struct json *json;		/* NULL: text */
 	enum verdict worst;
 	uint32_t reason;		/* why a connection is TCP, the first that was found */
+	bool is_fit;			/* this host can run the module */
 	bool is_examined;		/* the module and the address are there */
 	bool has_route;
 	bool may_v1, may_v2;		/* ports and GIDs for versions of SMC-R */
@@ -52,11 +53,29 @@ bool verdict(struct check *check, enum verdict verdict, const char *what, const 
 	     const char *format, ...);
 bool blocked(struct check *check, uint32_t reason, const char *what, const char *text);
 long read_setting(const char *name);
+bool check_switches(struct check *check);
+
+/* check-host.c */
+void check_host(struct check *check);
+
+/* check-adapter.c */
+void check_adapters(struct check *check, bool is_ours);
 
 /* check-path.c */
 void check_interface(struct check *check);
+void check_filters(struct check *check);
 
 /* check-rdma.c */
+#define IB_DIR		"/sys/class/infiniband"
+#define MAX_GIDS	256
+
+struct gid {
+	struct in6_addr addr;
+	char interface[IF_NAMESIZE];
+	bool is_roce_v2;
+};
+
+bool check_read_gid(const char *device, int port, int index, struct gid *gid);
 void check_devices(struct check *check);
 void check_eid(struct check *check);
 bool rdma_is_at(const char *interface);

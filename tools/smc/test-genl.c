@@ -6,9 +6,12 @@
  * for each request that is no dump. FAKE_STATS is a file with names and values of counters.
  * FAKE_NO_FILTER: sock_diag knows no filter.
  * FAKE_INODE, FAKE_NETNS and FAKE_PEER are inode, namespace and token of an end in memory.
+ * FAKE_PAUSE is 1 or 0 for pause frames, FAKE_PFC has the priorities with flow control, as bits.
+ * FAKE_RDMA has the names of RDMA devices; one after a "-" cannot register memory.
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,17 +19,25 @@
 #include <unistd.h>
 
 #include <arpa/inet.h>
+#include <linux/dcbnl.h>
+#include <linux/ethtool.h>
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <linux/sockios.h>
+#include <net/if.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <linux/smc.h>
 #include <linux/smc_diag.h>
 #include <linux/sock_diag.h>
+#include <rdma/rdma_netlink.h>
 
 #define FAMILY_ID 0x77	/* of both families */
 #define GROUP_ID 0x55
 #define ENDS_ID 0x56
+#define RDMA_ID RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_GET)
 
 typedef ssize_t (*sendmsg_fn)(int fd, const struct msghdr *msg, int flags);
 typedef ssize_t (*recvmsg_fn)(int fd, struct msghdr *msg, int flags);
@@ -34,6 +45,7 @@ typedef ssize_t (*recvmsg_fn)(int fd, struct msghdr *msg, int flags);
 ssize_t sendmsg(int fd, const struct msghdr *msg, int flags);
 ssize_t recvmsg(int fd, struct msghdr *msg, int flags);
 int setsockopt(int fd, int level, int name, const void *value, socklen_t len);
+int socket(int domain, int type, int protocol);
 
 static char answer[65536];	/* to the request that was sent last */
 static size_t answer_len, answered;
@@ -414,6 +426,41 @@ static void put_sockets(const struct nlmsghdr *head)
 	put_done();
 }
 
+static void put_pfc(void)
+{
+	struct nlmsghdr head = { .nlmsg_type = RTM_GETDCB, .nlmsg_seq = request.nlmsg_seq,
+				 .nlmsg_pid = request.nlmsg_pid };
+	struct dcbmsg dcb = { .cmd = DCB_CMD_IEEE_GET };
+	struct ieee_pfc pfc = { .pfc_cap = 8, .pfc_en = number("FAKE_PFC") };
+	size_t outer;
+
+	message = answer_len;
+	put_bytes(&head, sizeof(head));
+	put_bytes(&dcb, sizeof(dcb));
+	outer = open_nest(DCB_ATTR_IEEE);
+	put(DCB_ATTR_IEEE_PFC, &pfc, sizeof(pfc));
+	close_nest(outer);
+	end();
+}
+
+/* The answer of the RDMA subsystem, with IB_DEVICE_MEM_MGT_EXTENSIONS or without */
+static void put_rdma(void)
+{
+	struct nlmsghdr head = { .nlmsg_type = RDMA_ID, .nlmsg_flags = NLM_F_MULTI,
+				 .nlmsg_seq = request.nlmsg_seq, .nlmsg_pid = request.nlmsg_pid };
+	char *names = strdup(getenv("FAKE_RDMA") ? getenv("FAKE_RDMA") : ""), *name;
+
+	for (name = strtok(names, " "); name; name = strtok(NULL, " ")) {
+		message = answer_len;
+		put_bytes(&head, sizeof(head));
+		put_text(RDMA_NLDEV_ATTR_DEV_NAME, name + (*name == '-'));
+		put_u64(RDMA_NLDEV_ATTR_CAP_FLAGS, *name == '-' ? 0 : 1 << 21);
+		end();
+	}
+	free(names);
+	put_done();
+}
+
 static void put_pnet(const char *name, const char *eth, const char *ib, uint8_t port)
 {
 	begin(FAMILY_ID, SMC_PNETID_GET);
@@ -596,7 +643,8 @@ ssize_t sendmsg(int fd, const struct msghdr *msg, int flags)
 
 	if (msg->msg_iov[0].iov_len < sizeof(*head) ||
 	    (head->nlmsg_type != GENL_ID_CTRL && head->nlmsg_type != FAMILY_ID &&
-	     head->nlmsg_type != SOCK_DIAG_BY_FAMILY)) {
+	     head->nlmsg_type != SOCK_DIAG_BY_FAMILY && head->nlmsg_type != RDMA_ID &&
+	     (head->nlmsg_type != RTM_GETDCB || !getenv("FAKE_PFC")))) {
 		/* a number of one of ours may come again */
 		if (fd == our_fd)
 			our_fd = -1;
@@ -611,6 +659,10 @@ ssize_t sendmsg(int fd, const struct msghdr *msg, int flags)
 		put_error(0, NULL);
 	} else if (head->nlmsg_type == SOCK_DIAG_BY_FAMILY) {
 		put_sockets(head);
+	} else if (head->nlmsg_type == RTM_GETDCB) {
+		put_pfc();
+	} else if (head->nlmsg_type == RDMA_ID) {
+		put_rdma();
 	} else if (err) {
 		put_error(atoi(err), getenv("FAKE_TEXT"));
 	} else if (head->nlmsg_flags & NLM_F_DUMP) {
@@ -624,6 +676,32 @@ ssize_t sendmsg(int fd, const struct msghdr *msg, int flags)
 			put_error(0, NULL);
 	}
 	return head->nlmsg_len;
+}
+
+int ioctl(int fd, unsigned long what, ...)
+{
+	int on = number("FAKE_PAUSE");
+	struct ethtool_pauseparam *pause;
+	va_list args;
+	void *arg;
+
+	va_start(args, what);
+	arg = va_arg(args, void *);
+	va_end(args);
+	pause = what == SIOCETHTOOL ? (void *)((struct ifreq *)arg)->ifr_data : NULL;
+	if (!pause || !getenv("FAKE_PAUSE") || pause->cmd != ETHTOOL_GPAUSEPARAM)
+		return ((int (*)(int, unsigned long, ...))dlsym(RTLD_NEXT, "ioctl"))(fd, what, arg);
+	pause->rx_pause = on;
+	pause->tx_pause = on;
+	return 0;
+}
+
+/* A kernel without RDMA has no such protocol. */
+int socket(int domain, int type, int protocol)
+{
+	if (domain == AF_NETLINK && protocol == NETLINK_RDMA)
+		protocol = NETLINK_GENERIC;
+	return ((int (*)(int, int, int))dlsym(RTLD_NEXT, "socket"))(domain, type, protocol);
 }
 
 /* A member of the group gets two events; then the messages end. */

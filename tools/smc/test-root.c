@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A library that the tests preload into the tool: files of another host. FAKE_ROOT is a directory
+ * with the files below /sys, /lib/modules, /boot and some more, FAKE_RELEASE that of the kernel.
+ */
+#include <dirent.h>
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <sys/utsname.h>
+
+#define NEXT(function) ((typeof(function) *)dlsym(RTLD_NEXT, #function))
+
+static const char *there(const char *path, char place[PATH_MAX])
+{
+	static const char * const names[] = {
+		"/sys/", "/lib/modules/", "/boot/", "/etc/os-release", "/proc/sys/net/smc/",
+		"/proc/net/ip_tables_names",
+	};
+	const char *root = getenv("FAKE_ROOT");
+	size_t i;
+
+	for (i = 0; root && i < sizeof(names) / sizeof(*names); i++)
+		if (!strncmp(path, names[i], strlen(names[i]))) {
+			snprintf(place, PATH_MAX, "%s%s", root, path);
+			return place;
+		}
+	return path;
+}
+
+FILE *fopen(const char *path, const char *mode)
+{
+	char place[PATH_MAX];
+
+	return NEXT(fopen)(there(path, place), mode);
+}
+
+DIR *opendir(const char *path)
+{
+	char place[PATH_MAX];
+
+	return NEXT(opendir)(there(path, place));
+}
+
+int access(const char *path, int mode)
+{
+	char place[PATH_MAX];
+
+	return NEXT(access)(there(path, place), mode);
+}
+
+ssize_t readlink(const char *path, char *text, size_t size)
+{
+	char place[PATH_MAX];
+
+	return NEXT(readlink)(there(path, place), text, size);
+}
+
+int uname(struct utsname *uts)
+{
+	const char *release = getenv("FAKE_RELEASE");
+	int err = NEXT(uname)(uts);
+
+	if (release)
+		snprintf(uts->release, sizeof(uts->release), "%s", release);
+	if (release && getenv("FAKE_MACHINE"))
+		snprintf(uts->machine, sizeof(uts->machine), "%s", getenv("FAKE_MACHINE"));
+	return err;
+}
