@@ -27,37 +27,49 @@
 
 static const char * const verdicts[] = { "right", "doubtful", "WRONG" };
 
-/* What to do about a reason; the operations guide has more */
+/* What to do about a reason */
 static const struct {
 	uint32_t reason;
 	const char *mend;
 } mends[] = {
 	{ SMC_CLC_DECL_PEERNOSMC, "`smc run` or `smc enable` there; a filter drops TCP options" },
+	{ SMC_CLC_DECL_NOSMCDEV, "`rdma link` at both ends; see smc pnet" },
 	{ SMC_CLC_DECL_NOSMCRDEV, "`rdma link`; see smc pnet" },
 	{ SMC_CLC_DECL_UNFIT, "`smc devices`: start it, another adapter, or another mode of it" },
 	{ SMC_CLC_DECL_DIFFPREFIX, "prefix lengths at both ends; smc ueid add NAME on both hosts" },
+	{ SMC_CLC_DECL_NOINDIRECT, "prefix lengths at both ends: they differ" },
 	{ SMC_CLC_DECL_NOUEID, "smc ueid add NAME on both hosts" },
+	{ SMC_CLC_DECL_MAXCONNERR, "sysctl net.smc.smcr_max_conns_per_lgr=255 at both ends" },
+	{ SMC_CLC_DECL_MAXLINKERR, "sysctl net.smc.smcr_max_links_per_lgr=2 at both ends" },
 	{ SMC_CLC_DECL_NOROUTE, "`ip route get`, `ip neigh` for the address of the adapter" },
 	{ SMC_CLC_DECL_CNFERR, "give the interface an IP address with its prefix length" },
+	{ SMC_CLC_DECL_GETVLANERR, "`ip -d link`: the VLAN of the interface" },
 	{ SMC_CLC_DECL_TIMEOUT_CL, "let UDP port 4791 pass; MTU; net.smc.roce at both ends" },
 	{ SMC_CLC_DECL_TIMEOUT_AL, "let UDP port 4791 pass; MTU; net.smc.roce at both ends" },
+	{ SMC_CLC_DECL_NOACTLINK, "cables and switches; let UDP port 4791 pass; then try again" },
 	{ SMC_CLC_DECL_IPSEC, "see `ip xfrm policy`: RDMA would bypass it" },
+	{ SMC_CLC_DECL_OPTUNSUPP, "turn off fast open, or what else the program asks of TCP" },
 	{ SMC_CLC_DECL_POLICY, "`smc policy` shows the rules; net.smc.enable" },
 	{ SMC_CLC_DECL_DRAIN, "smc drain --undo" },
 	{ SMC_CLC_DECL_LGRLIMIT, "`smc groups`; net.smc.max_lgrs_per_peer" },
 	{ SMC_CLC_DECL_MEM, "free memory; `rdma resource`" },
+	{ SMC_CLC_DECL_PEERDECL, "`smc history` on the peer has its reason" },
+	{ SMC_CLC_DECL_ERR_RDYLNK, "`rdma link` at both ends; the adapter's lines in `dmesg`" },
 	{ SMC_CLC_DECL_ERR_REGBUF, "`rdma resource`; smaller net.smc.wmem and net.smc.rmem" },
 	{ SMC_CLC_DECL_SYNCERR, "nothing: the next connection repairs it" },
 };
 
+/* A code has details in its lower half. */
 static const char *mend_of(uint32_t reason)
 {
-	size_t i;
+	static const uint32_t masks[] = { 0xffffffff, 0xffff0000 };
+	size_t i, m;
 
-	for (i = 0; i < ARRAY_SIZE(mends); i++)
-		if (mends[i].reason == reason)
-			return mends[i].mend;
-	return "look the code up in the operations guide";
+	for (m = 0; m < ARRAY_SIZE(masks); m++)
+		for (i = 0; i < ARRAY_SIZE(mends); i++)
+			if (mends[i].reason == (reason & masks[m]))
+				return mends[i].mend;
+	return "a bug report, with `smc report` of both hosts";
 }
 
 /**
