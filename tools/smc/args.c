@@ -113,6 +113,8 @@ int args_parse(const struct command *command, int argc, char **argv, struct args
 	snprintf(options, sizeof(options), "%s:%s", *allowed == '+' ? "+" : "",
 		 allowed + (*allowed == '+'));
 	opterr = 0;
+	/* a report reads several command lines */
+	optind = 0;
 	while ((opt = getopt_long(argc, argv, options, long_options, NULL)) != -1) {
 		if (opt == ':')
 			return wrong("option \"%s\" needs a value", argv[optind - 1]);

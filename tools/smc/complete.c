@@ -57,6 +57,7 @@ int completion_print(const struct command *commands, size_t nr)
 	       "\t[[ $word != -* ]] || return 0\n"
 	       "\tcase ${COMP_WORDS[1]} in\n"
 	       "\t(run) COMPREPLY+=($(compgen -c -- \"$word\")) ;;\n"
+	       "\t(report) COMPREPLY+=($(compgen -f -- \"$word\")) ;;\n"
 	       "\t(enable | disable)\n"
 	       "\t\tCOMPREPLY+=($(compgen -W \"$(systemctl list-unit-files \\\n"
 	       "\t\t\t--type=service --no-legend 2>/dev/null |\n"

@@ -82,6 +82,9 @@ static const struct command commands[] = {
 	  "        that ends, until interrupted", cmd_events },
 	{ "reasons", "", 0, NO_LIMIT, "[CODE...]",
 	  "explain the reasons for which connections use TCP", cmd_reasons },
+	{ "report", "", 0, 1, "[FILE]",
+	  "write what a bug report needs: versions, settings, adapters, connections, log",
+	  cmd_report },
 	{ "completion", "", 0, 0, "",
 	  "print a script that completes these commands in bash", cmd_completion },
 };
@@ -159,7 +162,14 @@ static int written(int status)
 	return status;
 }
 
-int main(int argc, char **argv)
+/**
+ * command_run() - run the command of a command line
+ * @argc: as of main()
+ * @argv: likewise
+ *
+ * Return: exit status.
+ */
+int command_run(int argc, char **argv)
 {
 	size_t i;
 
@@ -169,14 +179,19 @@ int main(int argc, char **argv)
 	}
 	if (is_help(argv[1], "")) {
 		print_usage(stdout);
-		return written(0);
+		return 0;
 	}
 	if (!strcmp(argv[1], "--version"))
-		return written(print_version());
+		return print_version();
 	for (i = 0; i < ARRAY_SIZE(commands); i++)
 		if (!strcmp(argv[1], commands[i].name))
-			return written(run(&commands[i], argc - 1, argv + 1));
+			return run(&commands[i], argc - 1, argv + 1);
 	fprintf(stderr, "smc: no command \"%s\"\n", argv[1]);
 	print_usage(stderr);
 	return EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+	return written(command_run(argc, argv));
 }

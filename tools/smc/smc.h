@@ -56,6 +56,9 @@ int args_parse(const struct command *command, int argc, char **argv, struct args
 bool number_option(const struct args *args, char letter, long low, long high, long *value);
 int wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* smc.c */
+int command_run(int argc, char **argv);
+
 int cmd_apply(const struct args *args);
 int cmd_attach(const struct args *args);
 int cmd_check(const struct args *args);
@@ -75,6 +78,7 @@ int cmd_peers(const struct args *args);
 int cmd_pnet(const struct args *args);
 int cmd_policy(const struct args *args);
 int cmd_reasons(const struct args *args);
+int cmd_report(const struct args *args);
 int cmd_run(const struct args *args);
 int cmd_selftest(const struct args *args);
 int cmd_stats(const struct args *args);

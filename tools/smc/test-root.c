@@ -5,6 +5,7 @@
  */
 #include <dirent.h>
 #include <dlfcn.h>
+#include <glob.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,6 +59,13 @@ ssize_t readlink(const char *path, char *text, size_t size)
 	char place[PATH_MAX];
 
 	return NEXT(readlink)(there(path, place), text, size);
+}
+
+int glob(const char *pattern, int flags, int (*on_error)(const char *path, int err), glob_t *found)
+{
+	char place[PATH_MAX];
+
+	return NEXT(glob)(there(pattern, place), flags, on_error, found);
 }
 
 int uname(struct utsname *uts)

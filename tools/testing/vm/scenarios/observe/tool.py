@@ -2,7 +2,8 @@
 """The tool shows groups, links, peers, counters, rates and events as they are.
 
 What its commands print agrees with what was sent, with each other and with the
-counters of the RDMA device. A host and a service that are remembered are events.
+counters of the RDMA device. A host and a service that are remembered are events. A report for a bug
+has all of that.
 
 covers: API-01 LG-09
 """
@@ -178,6 +179,26 @@ def watched(t, vm, links):
     t.check(screen.startswith("\033[H\033[J") and "LOCAL" in screen, f"screen {screen!r}")
 
 
+def reported(t, vm, links):
+    """One text with a section for each command, on standard output or in a file."""
+    r = vm.run(f"{t.smc} report; {t.smc} report /tmp/report; stat -c %a /tmp/report >&2")
+    t.check(r.err.endswith("600\n") and "before you pass it on" in r.err, f"errors: {r.err}")
+    parts = dict(re.findall(r"^# (.*)\n\n((?:(?!# ).*\n)*)", r.out, re.M))
+    kept = vm.run("cat /tmp/report; rm /tmp/report").out
+    t.equal(re.findall("^# .*", kept, re.M), re.findall("^# .*", r.out, re.M), "sections")
+    for name, text in (("smc --version", "module smc: "), ("smc check", "rxe0 port 1 is active"),
+                       ("/proc/sys/net/smc/*", "/proc/sys/net/smc/rmem: "),
+                       ("rdma link", "rxe0/1"), ("smc list -v", str(PORT)), ("smc stats", "tx_bytes"),
+                       ("smc groups", links[0]["group"]), ("smc links -j", links[1]["group"]),
+                       ("smc devices", "rxe0"), ("the kernel log: smc", links[0]["group"])):
+        t.check(text in parts[name], f"{text!r} is not in {name}: {parts[name]}")
+    # the one that fails here
+    t.check("no cgroup2 is mounted" in parts["smc status"], f"a failure: {parts['smc status']}")
+    for name, text in parts.items():
+        if name.startswith("smc ") and name != "smc status":
+            t.check("(ended" not in text and "(exit" not in text, f"{name}: {text}")
+
+
 def run(t):
     from smcvm import kernel
     t.smc = t.guest_path(kernel.user_tool("smc"))
@@ -218,6 +239,7 @@ def run(t):
         links = said(t, vm, "links")["links"]
         metrics(t, vm, links, stats)
         watched(t, vm, links)
+        reported(t, vm, links)
     for p in halves:
         p.gate("end")
     t.wait_all(*halves)
