@@ -276,7 +276,6 @@ static int smc_diag_visit(struct smc_sock *smc, void *arg)
 	if (w->protocol != (sk->sk_family == AF_INET6 ? SMCPROTO_SMC6 : SMCPROTO_SMC))
 		return 0;
 	smc_history_describe(sk, &msg);
-	guard(rcu)();
 	/* pairs with smp_store_release() in smc_sock_make_conn() */
 	conn = smp_load_acquire(&smc->conn);
 	msg.mode = smc_diag_mode(smc, conn);
