@@ -368,7 +368,8 @@ static void put_socket(uint8_t state, uint8_t mode, uint8_t role)
 {
 	bool is_filtered = wanted.modes && !getenv("FAKE_NO_FILTER");
 	struct nlmsghdr head = { .nlmsg_type = SOCK_DIAG_BY_FAMILY,
-				 .nlmsg_flags = NLM_F_MULTI | (is_filtered ? NLM_F_DUMP_FILTERED : 0),
+				 .nlmsg_flags = NLM_F_MULTI |
+						(is_filtered ? NLM_F_DUMP_FILTERED : 0),
 				 .nlmsg_seq = request.nlmsg_seq, .nlmsg_pid = request.nlmsg_pid };
 	struct smc_diag_msg sock = { .family = 43, .state = state, .mode = mode };
 	struct smc_diag_conninfo conn = { .token = role, .peer_rmbe_size = 65536,

@@ -118,7 +118,7 @@ struct sync {
 
 static int note_stale(int cmd, struct nlattr **tb, void *arg)
 {
-	char eid[SMC_MAX_EID_LEN + 1], wanted[SMC_MAX_EID_LEN + 1];
+	char eid[SMC_MAX_EID_LEN + 1] = "", wanted[SMC_MAX_EID_LEN + 1];
 	struct sync *sync = arg;
 	size_t i;
 
@@ -129,7 +129,7 @@ static int note_stale(int cmd, struct nlattr **tb, void *arg)
 	for (i = 0; i < sync->lines->nr; i++)
 		if (ueid_form(sync->lines->line[i].words[0], wanted) && !strcmp(eid, wanted))
 			return 0;
-	strcpy(sync->eid[sync->nr++], eid);
+	memcpy(sync->eid[sync->nr++], eid, sizeof(eid));
 	return 0;
 }
 

@@ -141,7 +141,7 @@ enum smc_memory {
  * Times are in milliseconds unless noted.
  */
 struct smc_settings {
-	int enable;			/* 0: new connections use TCP; of the first namespace: all */
+	int enable;			/* 0: new connections use TCP; in init_net: all */
 	int wmem;			/* largest default size of the send ring, bytes */
 	int rmem;			/* largest default size of the receive ring, bytes */
 	unsigned int autocorking_size;	/* coalesce smaller sends behind one in flight */

@@ -142,13 +142,12 @@ static bool smc_hs_finish_server(struct smc_hs *hs)
 	enum smc_hs_outcome out = hs->outcome;
 	struct smc_sock *smc = hs->smc;
 
-	if (out == SMC_HS_SMC) {
+	if (out == SMC_HS_SMC)
 		smc_hs_finish_smc(hs);
-	} else if (out == SMC_HS_TCP) {
+	else if (out == SMC_HS_TCP)
 		smc->fallback = hs->reason;
-	} else {
+	else
 		smc_stat_inc(hs->net, SMC_STAT_SERVER_FAILED);
-	}
 	return out != SMC_HS_FAILED;
 }
 

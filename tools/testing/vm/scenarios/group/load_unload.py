@@ -53,12 +53,12 @@ def half_open(t):
 
 
 def no_test_timers(t):
-    """Without the parameter test_timers operators see 22 settings at most, no timeouts of LLC."""
+    """Without the parameter test_timers operators see 23 settings at most, no timeouts of LLC."""
     t.pair.unload(t.a.name)
     t.a.run(["insmod", t.guest_path(t.a.kernel.smc_modules(t.case.sides[0])["smc"])])
     names = t.a.run("ls /proc/sys/net/smc; rmmod smc").out.split()
     t.check("wmem" in names and "llc_reply_ms" not in names, f"settings: {names}")
-    t.check(len(names) <= 22, f"{len(names)} settings")
+    t.check(len(names) <= 23, f"{len(names)} settings")
     t.load(t.a)
 
 
