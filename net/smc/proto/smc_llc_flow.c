@@ -324,7 +324,8 @@ static void probe_others(struct smc_llc_run *run, u8 link, const u8 *user_data)
 /*
  * Nothing completes on a link. If the peer answers on another one meanwhile, the link is lost, and
  * its connections move. While it answers nowhere, network or peer are out: TCP would wait, and so
- * do the connections. After an outage of all links one may answer first, hence the pause. KA-05.
+ * do the connections. After an outage of all links one may answer first, hence the pause, to whose
+ * end the other one must answer: what came before an outage of all tells nothing. KA-05.
  */
 static void on_link_stalled(struct smc_llc_run *run, const struct smc_llc_event *ev)
 {
@@ -338,8 +339,10 @@ static void on_link_stalled(struct smc_llc_run *run, const struct smc_llc_event 
 				    SMC_LLC_DELETE_LOST_PATH);
 		return;
 	}
-	if (ev->stall.other_rx <= ev->stall.since) {
-		probe_others(run, ev->link, ev->stall.user_data);
+	probe_others(run, ev->link, ev->stall.user_data);
+	if (ev->stall.other_rx <= ev->stall.since ||
+	    ev->stall.other_rx + SMC_LLC_DOUBT_MS <= run->now) {
+		lnk->doubted = 0;
 		return;
 	}
 	/* an earlier stall has ended */

@@ -2640,9 +2640,16 @@ static void a_link_is_lost_only_while_another_answers_ka_05(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, flow->link[0].tries, 0);
 
 	/* it is; the first link may recover now as well */
-	lab_stall(lab, 0, since, since + 1);
+	lab_stall(lab, 0, since, lab->now);
 	lab->now += SMC_LLC_DOUBT_MS - 1;
-	lab_stall(lab, 0, since, since + 1);
+	lab_stall(lab, 0, since, lab->now);
+	KUNIT_EXPECT_EQ(test, flow->link[0].state, SMC_LLC_LINK_ACTIVE);
+
+	/* the other one is silent as well: that was the beginning of an outage of both */
+	lab->now += SMC_LLC_DOUBT_MS;
+	lab_stall(lab, 0, since, lab->now - SMC_LLC_DOUBT_MS);
+	KUNIT_EXPECT_EQ(test, flow->link[0].state, SMC_LLC_LINK_ACTIVE);
+	lab_stall(lab, 0, since, lab->now);
 	KUNIT_EXPECT_EQ(test, flow->link[0].state, SMC_LLC_LINK_ACTIVE);
 
 	/* it did, and stalls once more: the pause starts over */
@@ -2651,7 +2658,7 @@ static void a_link_is_lost_only_while_another_answers_ka_05(struct kunit *test)
 	lab_stall(lab, 0, since, lab->now);
 	KUNIT_EXPECT_EQ(test, flow->link[0].state, SMC_LLC_LINK_ACTIVE);
 	lab->now += SMC_LLC_DOUBT_MS;
-	lab_stall(lab, 0, since, since + 1);
+	lab_stall(lab, 0, since, lab->now);
 	KUNIT_EXPECT_NE(test, flow->link[0].state, SMC_LLC_LINK_ACTIVE);
 	KUNIT_EXPECT_EQ(test, flow->link[1].state, SMC_LLC_LINK_ACTIVE);
 	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_down, 1);
