@@ -257,7 +257,7 @@ static int smc_diag_put_more(struct smc_diag_walk *w, struct smc_sock *smc, stru
 		rc = smc_diag_put_listeninfo(w->skb, smc);
 	if (!rc && READ_ONCE(smc->land))
 		rc = nla_put_flag(w->skb, SMC_DIAG_LANDING);
-	if (!rc && READ_ONCE(smc->has_tcp_ended) && state == SMC_DIAG_ST_ACTIVE)
+	if (!rc && smc_sock_has_lost_tcp(smc))
 		rc = nla_put_flag(w->skb, SMC_DIAG_TCP_LOST);
 	return rc ?: smc_diag_put_tail(w->skb, READ_ONCE(smc->shutdown), smc->fallback,
 				       smc->peer_diagnosis, smc->memory_age_ms);

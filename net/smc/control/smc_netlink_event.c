@@ -17,6 +17,7 @@
 #include "group/smc_core.h"
 #include "rdma/smc_event.h"
 #include "sock/smc_path.h"
+#include "sock/smc_sock.h"
 #include "control/smc_netlink.h"
 #include "control/smc_netlink_event.h"
 #include "control/smc_netlink_dump.h"
@@ -33,14 +34,21 @@ static int event_put_reason(struct sk_buff *skb, const struct smc_event *event)
 	       nla_put_u32(skb, SMC_NLA_EVENT_PEER_DIAGNOSIS, event->diagnosis) : 0;
 }
 
-static int event_put_record(struct sk_buff *skb, const struct smc_event_record *record)
+/* A connection that leaves SMC; the caller of smc_event_send() holds the socket lock. */
+static int event_put_record(struct sk_buff *skb, const struct sock *sk)
 {
+	const struct smc_sock *smc = smc_sk(sk);
+	const struct smc_conn *conn = smc->conn;
+
 	if (nla_put_u8(skb, SMC_NLA_EVENT_MODE,
-		       record->is_in_memory ? SMC_DIAG_MODE_SMCD : SMC_DIAG_MODE_SMCR) ||
-	    nla_put_u64_64bit(skb, SMC_NLA_EVENT_TX_BYTES, record->tx_bytes, SMC_NLA_EVENT_PAD) ||
-	    nla_put_u64_64bit(skb, SMC_NLA_EVENT_RX_BYTES, record->rx_bytes, SMC_NLA_EVENT_PAD))
+		       conn->pair ? SMC_DIAG_MODE_SMCD : SMC_DIAG_MODE_SMCR) ||
+	    nla_put_u64_64bit(skb, SMC_NLA_EVENT_TX_BYTES, READ_ONCE(conn->ctl.tx_sent),
+			      SMC_NLA_EVENT_PAD) ||
+	    nla_put_u64_64bit(skb, SMC_NLA_EVENT_RX_BYTES, READ_ONCE(conn->ctl.rx_prod),
+			      SMC_NLA_EVENT_PAD))
 		return -EMSGSIZE;
-	return nla_put_u64_64bit(skb, SMC_NLA_EVENT_DURATION_MS, record->duration_ms,
+	return nla_put_u64_64bit(skb, SMC_NLA_EVENT_DURATION_MS,
+				 jiffies64_to_msecs(jiffies - smc->begin_jiffies),
 				 SMC_NLA_EVENT_PAD);
 }
 
@@ -95,12 +103,13 @@ static int event_put_sock(struct sk_buff *skb, struct sock *sk, bool is_server)
 static int event_put_all(struct sk_buff *skb, const struct smc_event *event)
 {
 	bool has_links = event->cmd != SMC_NETLINK_EVENT_LGR_DOWN;
+	bool is_end = event->cmd == SMC_NETLINK_EVENT_CONN_END;
 	struct nlattr *nest = nla_nest_start(skb, SMC_GEN_EVENT);
 
 	if (!nest ||
 	    nla_put_u64_64bit(skb, SMC_NLA_EVENT_TIME, ktime_get_real_ns(), SMC_NLA_EVENT_PAD) ||
-	    (event->record ? event_put_record(skb, event->record) ?:
-			     event_put_cgroup(skb, event->sk) : event_put_reason(skb, event)) ||
+	    (is_end ? event_put_record(skb, event->sk) ?: event_put_cgroup(skb, event->sk) :
+		      event_put_reason(skb, event)) ||
 	    (event->sk && event_put_sock(skb, event->sk, event->is_server)) ||
 	    (event->peer && event_put_peer(skb, event->peer, event->port)) ||
 	    (event->ms && nla_put_u32(skb, SMC_NLA_EVENT_MS, event->ms)))
@@ -119,7 +128,8 @@ static int event_put_all(struct sk_buff *skb, const struct smc_event *event)
  */
 void smc_netlink_event(const struct smc_event *event)
 {
-	int group = event->record ? SMC_NETLINK_GROUP_ENDS : SMC_NETLINK_GROUP_EVENTS;
+	int group = event->cmd == SMC_NETLINK_EVENT_CONN_END ? SMC_NETLINK_GROUP_ENDS :
+							       SMC_NETLINK_GROUP_EVENTS;
 	struct sk_buff *skb;
 	void *head;
 

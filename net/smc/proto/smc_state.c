@@ -527,6 +527,18 @@ bool smc_state_has_seen(const struct smc_close_ctl *ctl, enum smc_close_event ev
 }
 
 /**
+ * smc_state_has_lost_tcp() - check whether a connection goes on without its TCP connection
+ * @ctl: state of the close machine
+ *
+ * Context: Any context.
+ * Return: true if so.
+ */
+bool smc_state_has_lost_tcp(const struct smc_close_ctl *ctl)
+{
+	return smc_state_is_open(ctl) && READ_ONCE(ctl->seen) & SEEN(TCP_LOST);
+}
+
+/**
  * smc_state_shown() - translate a state for user space
  * @state: any
  *

@@ -112,6 +112,7 @@ bool smc_state_is_draining(const struct smc_close_ctl *ctl);
 bool smc_state_awaits_abort(const struct smc_close_ctl *ctl);
 bool smc_state_awaits_final(const struct smc_close_ctl *ctl);
 bool smc_state_awaits_fin(const struct smc_close_ctl *ctl);
+bool smc_state_has_lost_tcp(const struct smc_close_ctl *ctl);
 bool smc_state_has_seen(const struct smc_close_ctl *ctl, enum smc_close_event event);
 enum smc_conn_state smc_state_shown(enum smc_conn_state state);
 const char *smc_state_conn_name(enum smc_conn_state state);

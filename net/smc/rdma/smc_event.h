@@ -13,27 +13,12 @@ struct smc_link_group;
 struct sock;
 
 /**
- * struct smc_event_record - of a connection that has left SMC
- * @tx_bytes: sent by SMC
- * @rx_bytes: received by SMC
- * @duration_ms: since it began
- * @is_in_memory: both ends are on this host
- */
-struct smc_event_record {
-	u64 tx_bytes;
-	u64 rx_bytes;
-	u64 duration_ms;
-	bool is_in_memory;
-};
-
-/**
  * struct smc_event - a change; all is borrowed, and NULL or 0 if the event has none
  * @net: where it happened
  * @lgr: the group; with @link, or with @cmd SMC_NETLINK_EVENT_LGR_UP, its lock is held
  * @link: the link, of @lgr
- * @sk: TCP's sock of the connection
+ * @sk: TCP's sock of the connection; it still has it with @cmd SMC_NETLINK_EVENT_CONN_END
  * @peer: host, IPv4 mapped
- * @record: of @sk, with @cmd SMC_NETLINK_EVENT_CONN_END
  * @text: why, of @lgr
  * @reason: why TCP is used, of what is no @lgr
  * @diagnosis: the peer's, in a Decline
@@ -48,7 +33,6 @@ struct smc_event {
 	const struct smc_link *link;
 	struct sock *sk;
 	const struct in6_addr *peer;
-	const struct smc_event_record *record;
 	const char *text;
 	u32 reason;
 	u32 diagnosis;

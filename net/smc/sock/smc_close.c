@@ -165,21 +165,13 @@ static void smc_close_wake(struct sock *sk, u32 actions)
 /* Somebody may keep account. */
 static void smc_close_record(struct smc_sock *smc)
 {
-	const struct smc_conn *conn = smc->conn;
-	const struct smc_event_record record = {
-		.tx_bytes = conn->ctl.tx_sent,
-		.rx_bytes = READ_ONCE(conn->ctl.rx_prod),
-		.duration_ms = div_u64(ktime_get_ns() - smc->begin_ns, NSEC_PER_MSEC),
-		.is_in_memory = conn->pair,
-	};
-
 	/* not twice, and not of a handshake that was given up */
-	if (!smc->begin_ns)
+	if (!smc->begin_jiffies)
 		return;
-	smc->begin_ns = 0;
 	smc_event_send(&(struct smc_event){
 		.cmd = SMC_NETLINK_EVENT_CONN_END, .net = sock_net(smc->sk), .sk = smc->sk,
-		.is_server = smc->is_server, .record = &record });
+		.is_server = smc->is_server });
+	smc->begin_jiffies = 0;
 }
 
 /**

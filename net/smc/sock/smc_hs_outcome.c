@@ -43,7 +43,7 @@ static void smc_hs_finish_smc(struct smc_hs *hs)
 
 	smc_hs_count_smc(hs);
 	smc->is_server = hs->role == SMC_ROLE_SERVER;
-	smc->begin_ns = ktime_get_ns();
+	smc->begin_jiffies = jiffies ?: 1;
 	smc->err = 0;
 	smc->tcp_err = 0;
 	smc->is_done = false;

@@ -331,6 +331,19 @@ u8 smc_sock_shown_state(const struct smc_sock *smc)
 EXPORT_SYMBOL_GPL(smc_sock_shown_state);
 
 /**
+ * smc_sock_has_lost_tcp() - check whether its connection goes on without TCP, for smc_diag.ko
+ * @smc: the socket
+ *
+ * Context: Any context.
+ * Return: true if so.
+ */
+bool smc_sock_has_lost_tcp(const struct smc_sock *smc)
+{
+	return smc_state_has_lost_tcp(&smc->close);
+}
+EXPORT_SYMBOL_GPL(smc_sock_has_lost_tcp);
+
+/**
  * smc_sock_make_conn() - allocate the connection for a handshake
  * @smc: the socket
  *

@@ -68,7 +68,7 @@ enum smc_missed {
  * @shutdown: RCV_SHUTDOWN and SEND_SHUTDOWN of SMC; those in @sk are TCP's
  * @has_tcp_ended: the close machine has ended TCP, whose events are ignored from here on
  * @is_server: it comes from a listener; this and the next for the record of its end
- * @begin_ns: when its connection was established on SMC
+ * @begin_jiffies: when its connection was established on SMC; 0 when it has ended
  * @is_done: the end of the stream was reported to the reader, and stays reported
  * @is_released: the file is closed; TCP is closed when SMC's part has ended
  * @limits_handshakes: SMC_LIMIT_HS
@@ -112,7 +112,7 @@ struct smc_sock {
 	int err;
 	int tcp_err;
 	unsigned long tcp_end_jiffies;
-	u64 begin_ns;
+	unsigned long begin_jiffies;
 	u8 shutdown;
 	bool has_tcp_ended;
 	bool is_server;
@@ -222,6 +222,7 @@ bool smc_sock_restart_call(void);
 void smc_sock_await_calls(void);
 bool smc_sock_set_phase(struct smc_sock *smc, enum smc_phase phase);
 u8 smc_sock_shown_state(const struct smc_sock *smc);
+bool smc_sock_has_lost_tcp(const struct smc_sock *smc);
 
 int smc_sock_make_conn(struct smc_sock *smc);
 void smc_sock_drop_conn(struct smc_sock *smc);
