@@ -5,6 +5,7 @@
  * found. Outside this file and the codec, struct smc_params stands for the version.
  */
 #include <linux/kernel.h>
+#include <linux/log2.h>
 #include <linux/minmax.h>
 #include <linux/string.h>
 
@@ -104,11 +105,9 @@ u32 smc_nego_size_bytes(u8 size_code)
  */
 u8 smc_nego_size_code(u32 bytes, u8 max_code)
 {
-	u8 code = SMC_BSIZE_MIN;
+	int code = order_base_2(bytes) - SMC_BSIZE_LOG2_BASE;
 
-	while (code < max_code && smc_nego_size_bytes(code) < bytes)
-		code++;
-	return code;
+	return clamp_t(int, code, SMC_BSIZE_MIN, max_code);
 }
 
 /* RFC 7609 A.2.3; ACPT-07. */
