@@ -30,6 +30,7 @@ struct look {
 	double time;
 	struct stats stats;
 	struct links links;
+	size_t nr_seen;			/* connections, also those that are not kept */
 	size_t nr_conns;
 	struct conn conns[CONNS_MAX];
 };
@@ -63,13 +64,14 @@ static int add_conn(const struct diag_sock *sock, void *arg)
 	struct look *look = arg;
 	struct conn *conn = &look->conns[look->nr_conns];
 
-	if (!sock->has_conn)
+	if (!sock->has_conn || ++look->nr_seen > CONNS_MAX)
 		return 0;
 	list_endpoints(sock, conn->local, conn->peer);
 	snprintf(conn->link, sizeof(conn->link), sock->has_pair ? "mem" : "%u",
 		 sock->link.link_id);
 	conn->info = sock->conn;
-	return ++look->nr_conns == CONNS_MAX;
+	look->nr_conns++;
+	return 0;
 }
 
 static int take(struct look *look)
@@ -79,6 +81,7 @@ static int take(struct look *look)
 	clock_gettime(CLOCK_MONOTONIC, &time);
 	look->time = time.tv_sec + time.tv_nsec / 1e9;
 	look->nr_conns = 0;
+	look->nr_seen = 0;
 	if (stats_read(&look->stats) || links_read(&look->links))
 		return EXIT_FAILURE;
 	if (diag_dump(NULL, add_conn, look)) {
@@ -247,8 +250,12 @@ static void print_look(const struct look *now, const struct look *before)
 	room -= i;
 	printf("\n%-28s %-28s %-4s %9s %9s %9s %9s\n", "LOCAL", "PEER", "LINK", "SENT/s", "RECVD/s",
 	       "WINDOW", "UNREAD");
+	if (room && now->nr_seen > room)
+		room--;
 	for (i = 0; i < now->nr_conns && i < room; i++)
 		print_conn(&now->conns[i], now, before);
+	if (i < now->nr_seen)
+		printf("and %zu more\n", now->nr_seen - i);
 	fflush(stdout);
 }
 

@@ -43,10 +43,10 @@ def client(h, port):
         s.close()
 
 
-def watch(h, tool):
-    """Run `smc watch` in a terminal of 30 lines; return its screens."""
+def watch(h, tool, lines=30):
+    """Run `smc watch` in a terminal of so many lines; return its screens."""
     master, slave = pty.openpty()
-    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 132, 0, 0))
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", lines, 132, 0, 0))
     p = subprocess.Popen([tool, "watch", "--number", "2"], stdin=slave, stdout=slave,
                          stderr=slave, env=dict(os.environ, LC_ALL="C.UTF-8"))
     os.close(slave)
@@ -76,6 +76,10 @@ def compare(t, vm, tool, at):
     t.equal(len(half.value), 2, "screens")
     screen = half.value[-1]
     t.check(len(screen.splitlines()) <= 30, f"the screen overflows:\n{screen}")
+    small = t.half(vm, watch, tool=tool, lines=12)
+    t.wait_all(small)
+    t.check("\nand 2 more\n" in small.value[-1] and len(small.value[-1].splitlines()) <= 12,
+            f"a screen that is too small:\n{small.value[-1]}")
     links = json.loads(vm.run(f"{tool} links -j").out)["links"]
     t.equal([(g[0], g[1], g[2], g[3], g[4]) for g in GROUP.findall(screen)],
             [(n["group"], str(n["id"]), "active", "rxe0", "2") for n in links], "links")
