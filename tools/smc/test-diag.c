@@ -91,8 +91,10 @@ static void test_whole(void)
 	p = add(67, 32);
 	p[0] = 5;
 	p[28] = 1;
+	add(68, 0);
 
 	expect("a whole message is taken", !diag_parse(&msg.nlh, &sock));
+	expect("landing", sock.is_landing && !sock.has_lost_tcp);
 	expect("family", sock.msg.family == 43);
 	expect("state", !strcmp(diag_state_name(sock.msg.state), "APPFINCLOSEWAIT"));
 	expect("mode", !strcmp(diag_mode_name(sock.msg.mode), "SMC-R"));

@@ -4,6 +4,7 @@
  * netlink families in place of a kernel. FAKE_ERROR is the errno of each request to
  * the module, FAKE_TEXT the kernel's text for it. FAKE_LOG is a file that gets a line
  * for each request that is no dump. FAKE_STATS is a file with names and values of counters.
+ * FAKE_MARK is an attribute of connections over RDMA, without a value.
  * FAKE_NO_FILTER: sock_diag knows no filter.
  * FAKE_INODE, FAKE_NETNS and FAKE_PEER are inode, namespace and token of an end in memory.
  * FAKE_PAUSE is 1 or 0 for pause frames, FAKE_PFC has the priorities with flow control, as bits.
@@ -393,6 +394,8 @@ static void put_socket(uint8_t state, uint8_t mode, uint8_t role)
 	if (mode == SMC_DIAG_MODE_SMCR && state == SMC_DIAG_ST_ACTIVE) {
 		put(SMC_DIAG_CONNINFO, &conn, sizeof(conn));
 		put(SMC_DIAG_LGRINFO, &link, sizeof(link));
+		if (getenv("FAKE_MARK"))
+			put(number("FAKE_MARK"), "", 0);
 	}
 	if (mode == SMC_DIAG_MODE_SMCD) {
 		put(SMC_DIAG_CONNINFO, &conn, sizeof(conn));

@@ -85,8 +85,9 @@ static bool land_is_possible(const struct smc_sock *smc)
 
 static bool land_begin_state(struct smc_sock *smc)
 {
+	/* sock_diag looks whether there is one */
 	if (!smc->land)
-		smc->land = kzalloc(sizeof(*smc->land), GFP_KERNEL_ACCOUNT);
+		WRITE_ONCE(smc->land, kzalloc(sizeof(*smc->land), GFP_KERNEL_ACCOUNT));
 	return smc->land;
 }
 
@@ -141,7 +142,7 @@ bool smc_land_takes(struct smc_sock *smc, enum smc_pending what)
 	default:
 		/* the end */
 		kfree(smc->land);
-		smc->land = NULL;
+		WRITE_ONCE(smc->land, NULL);
 		return false;
 	}
 }

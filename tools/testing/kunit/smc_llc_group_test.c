@@ -724,7 +724,7 @@ static u8 further_link(const struct w_side *side)
 	return i;
 }
 
-/* The peer of @who ends each new link and requests another one. */
+/* Whatever link @who adds, its peer deletes it and asks for a new one. */
 static void end_many(struct kunit *test, struct world *w, int who, int how)
 {
 	struct w_side *side = &w->side[who];
