@@ -96,19 +96,14 @@ static int smc_getname(struct socket *sock, struct sockaddr *addr, int peer)
 	smc = smc_call_lock(sock->sk);
 	if (!smc)
 		return smc_tcp_ops(sock)->getname(sock, addr, peer);
-	/* TCP may be connected before connect() has an outcome, and after both ends closed */
-	if (smc->phase == SMC_PHASE_SMC)
-		has_peer = !smc_close_is_over(smc) &&
-			   smc->close.state != SMC_STATE_CLOSED;
-	else if (smc->phase != SMC_PHASE_IDLE)
-		has_peer = false;
-	/* TCP may have ended below a connection: 2 asks for the address in any state */
-	if (peer && smc->phase == SMC_PHASE_SMC && has_peer)
+	/* TCP may be connected before connect() has an outcome, and end before or after SMC */
+	if (peer && smc->phase != SMC_PHASE_IDLE) {
+		has_peer = !(BIT(smc_sockopt_tcp_state(smc)) & (TCPF_CLOSE | TCPF_SYN_SENT));
+		/* the address in any state */
 		peer = 2;
+	}
 	smc_call_unlock(sock->sk);
-	if (peer == 1 && !has_peer)
-		return -ENOTCONN;
-	return smc_tcp_ops(sock)->getname(sock, addr, peer);
+	return has_peer ? smc_tcp_ops(sock)->getname(sock, addr, peer) : -ENOTCONN;
 }
 
 static int smc_inspect(struct smc_sock *smc, int cmd)

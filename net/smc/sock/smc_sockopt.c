@@ -287,8 +287,14 @@ static bool opt_get_ulp(struct sock *sk, char __user *optval, int __user *optlen
 	return is_ours;
 }
 
-/* The state of a TCP connection after the same events. */
-static u8 opt_tcp_state(const struct smc_sock *smc)
+/**
+ * smc_sockopt_tcp_state() - get the state of a TCP connection after the same events
+ * @smc: the socket, not in phase IDLE
+ *
+ * Context: Process context. Expects the socket lock held.
+ * Return: TCP_SYN_SENT during the handshake, TCP_CLOSE after an abort, or when both sides are done.
+ */
+u8 smc_sockopt_tcp_state(const struct smc_sock *smc)
 {
 	static const u8 state[] = {
 		[SMC_STATE_ACTIVE]		= TCP_ESTABLISHED,
@@ -353,7 +359,7 @@ static int opt_get_tcp_info(struct sock *sk, char __user *optval, int __user *op
 	lock_sock(sk);
 	smc = smc_sk(sk);
 	if (smc && smc->phase != SMC_PHASE_IDLE)
-		info.tcpi_state = opt_tcp_state(smc);
+		info.tcpi_state = smc_sockopt_tcp_state(smc);
 	if (smc && smc->phase == SMC_PHASE_SMC)
 		opt_fill_conn(smc->conn, &info);
 	release_sock(sk);

@@ -306,8 +306,8 @@ static void api_04_tcp_info_has_the_state_of_tcp(struct kunit *test)
 		smc->shutdown = opt_states[i].shutdown;
 		smc->phase = opt_states[i].phase;
 		lock_sock(smc->sk);
-		KUNIT_EXPECT_EQ_MSG(test, (int)opt_tcp_state(smc), (int)opt_states[i].want,
-				    "%s", opt_states[i].name);
+		KUNIT_EXPECT_EQ_MSG(test, (int)smc_sockopt_tcp_state(smc),
+				    (int)opt_states[i].want, "%s", opt_states[i].name);
 		release_sock(smc->sk);
 		seen |= BIT(opt_states[i].state);
 	}
