@@ -317,10 +317,11 @@ class Pair:
         vm = self.vms[name]
         if self.sides[name] in (None, "none"):
             return
-        # a socket may close later than its process ends
-        n = 100 * self.slow * self.patience
-        r = vm.run("[ ! -d /sys/module/smc_diag ] || rmmod smc_diag; n=0; until err=$(rmmod "
-                   f"smc 2>&1); do n=$((n+1)); [ $n -lt {n} ] || break; sleep 0.2; done; "
+        # a socket may close later than its process ends; a test may have removed the module
+        n = 25 * self.slow * self.patience
+        r = vm.run("[ ! -d /sys/module/smc_diag ] || rmmod smc_diag; n=0; "
+                   "until [ ! -d /sys/module/smc ] || err=$(rmmod smc 2>&1); do "
+                   f"n=$((n+1)); [ $n -lt {n} ] || break; sleep 0.2; done; "
                    "for m in smc smc_diag; do echo install $m /bin/false; done "
                    "> /etc/modprobe.d/bench.conf; echo \"$err\"; ! [ -d /sys/module/smc ]",
                    check=False)
