@@ -97,9 +97,9 @@ static int smc_getname(struct socket *sock, struct sockaddr *addr, int peer)
 	if (!smc)
 		return smc_tcp_ops(sock)->getname(sock, addr, peer);
 	/* TCP may be connected before connect() has an outcome, and end before or after SMC */
-	if (peer && smc->phase != SMC_PHASE_IDLE) {
+	if (peer == 1 && smc->phase != SMC_PHASE_IDLE) {
 		has_peer = !(BIT(smc_sockopt_tcp_state(smc)) & (TCPF_CLOSE | TCPF_SYN_SENT));
-		/* the address in any state */
+		/* as accept() asks: the address in any state */
 		peer = 2;
 	}
 	smc_call_unlock(sock->sk);
