@@ -308,9 +308,9 @@ u8 smc_sockopt_tcp_state(const struct smc_sock *smc)
 		[SMC_STATE_PROCESSABORT]	= TCP_CLOSE,
 		[SMC_STATE_CLOSED]		= TCP_CLOSE,
 	};
-
 	u8 now;
 
+	sock_owned_by_me(smc->sk);
 	/* TCP is established, but the handshake is in progress */
 	if (smc->phase != SMC_PHASE_SMC)
 		return TCP_SYN_SENT;
