@@ -52,7 +52,7 @@ struct metrics {
 	struct family families[FAMILIES_MAX];
 	size_t nr_families;
 	bool is_labelled;	/* samples say of which network namespace they are */
-	const char *netns;	/* of those that are added */
+	const char *netns, *pod;	/* of those that are added */
 	const char *error;
 };
 
@@ -99,7 +99,10 @@ static struct family *find_family(struct metrics *metrics, const char *type, con
 	return family;
 }
 
-/* Adds a sample. LABELS are those besides the namespace, or "". */
+/*
+ * Adds a sample. LABELS are those besides the namespace, or "". A family has the same labels
+ * everywhere; an empty one counts as none.
+ */
 static void add(struct metrics *metrics, const char *type, const char *name, const char *help,
 		const char *labels, uint64_t value)
 {
@@ -111,7 +114,8 @@ static void add(struct metrics *metrics, const char *type, const char *name, con
 	fprintf(family->file, "smc_%s%s%s", name, strcmp(type, "counter") ? "" : "_total",
 		has_labels ? "{" : "");
 	if (metrics->is_labelled)
-		fprintf(family->file, "netns=\"%s\"%s", metrics->netns, *labels ? "," : "");
+		fprintf(family->file, "netns=\"%s\",uid=\"%s\"%s", metrics->netns, metrics->pod,
+			*labels ? "," : "");
 	fprintf(family->file, "%s%s %" PRIu64 "\n", labels, has_labels ? "}" : "", value);
 }
 
@@ -268,7 +272,7 @@ static bool is_used(const struct stats *stats, const struct connections *connect
 }
 
 /* The first network namespace is shown in any case: then no family is missing. */
-static int add_netns(const char *name, void *arg)
+static int add_netns(const char *name, const char *pod, void *arg)
 {
 	struct connections connections = { 0 };
 	struct metrics *metrics = arg;
@@ -277,6 +281,7 @@ static int add_netns(const char *name, void *arg)
 	int err;
 
 	metrics->netns = name;
+	metrics->pod = pod;
 	if (stats_read(&stats))
 		return EXIT_FAILURE;
 	err = diag_dump(NULL, count_socket, &connections);
@@ -326,7 +331,8 @@ int cmd_metrics(const struct args *args)
 	int err;
 
 	metrics.is_labelled = args->option['a'];
-	err = metrics.is_labelled ? netns_each(add_netns, &metrics) : add_netns(NULL, &metrics);
+	err = metrics.is_labelled ? netns_each(add_netns, &metrics) :
+				    add_netns(NULL, NULL, &metrics);
 	for (i = 0; i < metrics.nr_families; i++)
 		print_family(&metrics, &metrics.families[i], !err);
 	if (metrics.error)

@@ -173,7 +173,7 @@ int filter_read(const struct args *args, struct smc_diag_filter *filter);
 /* netns.c: the network namespaces of this host */
 #define NETNS_HOST "host"	/* that of process 1 */
 
-typedef int (*netns_visit)(const char *name, void *arg);
+typedef int (*netns_visit)(const char *name, const char *pod, void *arg);
 
 int netns_each(netns_visit visit, void *arg);
 

@@ -10,6 +10,7 @@ covers: API-01
 """
 import json
 import os
+import re
 
 kernels = ("stock",)
 dialects = (0,)
@@ -152,6 +153,10 @@ def by_daemon(t):
                         "http://10.9.3.1:8080/")
     end_one.expect_out("moved 10485760")
     t.no_sockets(t.a, 8080, netns="c3")
+    pods = dict(re.findall(r'smc_connections\{netns="(\w+)",uid="(.*?)"',
+                           t.a.run("smc metrics --all").out))
+    t.equal([pods.get(n) for n in ("host", "c1", "c2")], ["", PODS["web"], PODS["client"]],
+            "pods of metrics")
     t.equal(t.a.stats("c2")["client_memory"], 2, "connections in memory, with that by the parent")
     t.equal(t.a.read("/proc/sys/net/smc/memory").strip(), "2", "setting of the node")
     t.equal(procs[1].rc, None, f"the script runs: {procs[1].err}")

@@ -140,7 +140,7 @@ def namespaces(t):
     number = t.b.run(f"stat -Lc %i /proc/{servers[1].pid}/ns/net").out.strip()
     found = {}
     for line in t.b.run("smc metrics --all").out.splitlines():
-        m = re.fullmatch(r'(\w+)\{netns="([^"]+)",?(.*)\} (\d+)', line)
+        m = re.fullmatch(r'(\w+)\{netns="([^"]+)",uid="",?(.*)\} (\d+)', line)
         t.check(m or line.startswith("#"), line)
         if m:
             found.setdefault(m[2], []).append(f"{m[1]}{{{m[3]}}} {m[4]}".replace("{}", ""))
