@@ -21,6 +21,7 @@ from common import serve, stream_client, stream_server
 
 timeout = 120
 PEERNOSMC = 0x03010000
+CLOSED = 5833
 N_OUT, N_IN = 300_007, 200_003
 MANY = 24
 CLONE_NEWNET = 0x40000000
@@ -387,7 +388,17 @@ def reads(h, f):
         # scenarios before may have left more
         h.check("peernosmc" in [m["event"]["reason"] for m in f.dump("dump-history", {})],
                 "dump-history")
-        h.check(all("peer-addr" in m["event"] for m in f.dump("dump-peers", {})), "dump-peers")
+
+
+def remembered(h, f):
+    """A service that refuses an offer is remembered until it is forgotten."""
+    f.do("flush-peers", {})
+    h.raises("a closed port", errno.ECONNREFUSED, h.connect, CLOSED)
+    services = [m["event"] for m in f.dump("dump-peers", {})]
+    h.equal([(e["peer-port"], e["reason"]) for e in services], [(CLOSED, "peernosmc")],
+            "dump-peers")
+    f.do("forget-peer", {"peer-addr": ipaddress.ip_address(services[0]["peer-addr"]).packed})
+    h.equal(f.dump("dump-peers", {}), [], "what is left of it")
 
 
 def fails(h, want, f, name, attrs):
@@ -401,9 +412,10 @@ def fails(h, want, f, name, attrs):
 
 
 def by_specification(h, source):
-    """Dumps, rules, EIDs, settings and PNETIDs by the names of the specification."""
+    """Dumps, peers, rules, EIDs, settings and PNETIDs by the names of the specification."""
     f = specified.family(source)
     reads(h, f)
+    remembered(h, f)
     rule = {"action": 1, "port-first": 7, "port-last": 9,
             "peer-addr": bytes(10) + b"\xff\xff\n\0\0\0", "prefix": 104, "uid": 1000}
     f.do("add-policy", dict(rule))
@@ -452,6 +464,8 @@ def moved(t):
         t.equal(a[what], b[what][::-1], f"{what} at both ends")
         t.check(all(a[what]), f"{what}: {a[what]}")
     t.wait_all(t.half(t.a, elsewhere))
+    # a service that refuses an offer is remembered for a 64th of it
+    t.set(t.b, peer_memory_ms=3600000)
     t.wait_all(t.half(t.b, by_specification, source=source(t)))
     for p in (s, c):
         p.gate("end")
