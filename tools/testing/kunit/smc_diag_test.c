@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The report of sock_diag about a connection's link, which has no queues here, or about its other
- * end in memory.
+ * The report of sock_diag about a connection's link, which has no queues here, about its other end
+ * in memory, or about its TCP connection.
  */
 #include <linux/module.h>
 #include <linux/net.h>
@@ -208,6 +208,45 @@ static void a_connection_in_memory_shows_its_other_end(struct kunit *test)
 	smc_pair_put(pair);
 }
 
+static void diag_expect_flags(struct kunit *test, struct smc_sock *smc, bool is_landing,
+			      bool has_lost_tcp)
+{
+	struct sk_buff *skb = alloc_skb(512, GFP_KERNEL);
+	struct smc_diag_walk w = { .skb = skb };
+	const struct nlattr *attrs;
+
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	KUNIT_EXPECT_EQ(test, smc_diag_put_more(&w, smc, NULL, SMC_DIAG_ST_ACTIVE), 0);
+	attrs = (struct nlattr *)skb->data;
+	KUNIT_EXPECT_EQ(test, !!nla_find(attrs, skb->len, SMC_DIAG_LANDING), is_landing);
+	KUNIT_EXPECT_EQ(test, !!nla_find(attrs, skb->len, SMC_DIAG_TCP_LOST), has_lost_tcp);
+	kfree_skb(skb);
+}
+
+static void flags_show_a_landing_and_the_loss_of_tcp(struct kunit *test)
+{
+	static const struct smc_close_facts answered = {
+		.is_abort_due = true, .is_in_use = true, .has_answer = true,
+	};
+	struct smc_sock *smc = kunit_kzalloc(test, sizeof(*smc), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, smc);
+	smc_state_close_init(&smc->close);
+	smc_state_close(&smc->close, SMC_CLOSE_ESTABLISHED, &answered);
+	diag_expect_flags(test, smc, false, false);
+	/* any: its content is that of smc_land.c */
+	smc->land = (void *)smc;
+	diag_expect_flags(test, smc, true, false);
+	smc->land = NULL;
+
+	smc_state_close(&smc->close, SMC_CLOSE_RX_RST, &answered);
+	diag_expect_flags(test, smc, false, false);
+	smc_state_close(&smc->close, SMC_CLOSE_TIMER, &answered);
+	diag_expect_flags(test, smc, false, true);
+	smc_state_close(&smc->close, SMC_CLOSE_RX_ABORT, &answered);
+	diag_expect_flags(test, smc, false, false);
+}
+
 static const struct smc_diag_filter diag_all = {
 	.states = U32_MAX, .modes = U8_MAX, .port_last = U16_MAX,
 };
@@ -305,6 +344,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(a_filter_takes_peers_of_either_family),
 	KUNIT_CASE(a_filter_has_its_length_and_a_prefix),
 	KUNIT_CASE(a_connection_in_memory_shows_its_other_end),
+	KUNIT_CASE(flags_show_a_landing_and_the_loss_of_tcp),
 	KUNIT_CASE(a_stream_that_has_not_begun_is_at_0),
 	KUNIT_CASE(lid_06_a_link_without_queues_still_has_its_names),
 	{}

@@ -1176,11 +1176,14 @@ static void abrt_10_the_end_of_tcp_alone_ends_nothing(struct kunit *test)
 		expect_step(test, &alone, E(RX_RST), &answered, paths[from[i]].state,
 			    DO(START_TIMER), ~0);
 		KUNIT_EXPECT_TRUE(test, smc_state_awaits_abort(&alone));
+		KUNIT_EXPECT_FALSE(test, smc_state_has_lost_tcp(&alone));
 		expect_step(test, &alone, E(TIMER), &answered, paths[from[i]].state,
 			    DO(GO_WITHOUT_TCP), ~0);
 		KUNIT_EXPECT_FALSE(test, smc_state_awaits_abort(&alone));
+		KUNIT_EXPECT_TRUE(test, smc_state_has_lost_tcp(&alone));
 		ctl = alone;
 		close_without_tcp(test, &ctl);
+		KUNIT_EXPECT_FALSE(test, smc_state_has_lost_tcp(&ctl));
 		ctl = alone;
 		expect_step(test, &ctl, E(RX_ABORT), &answered, SMC_STATE_PROCESSABORT,
 			    BREAK | DO(SEND_A), MASK);
