@@ -6,7 +6,7 @@ beside them, and verified streams run between the machines: they may break, but 
 change. Afterwards connections still work, no socket is left, the modules unload, and the
 debug kernel reports nothing.
 
-Two minutes with a fixed seed; with --long ten minutes or a third of it, and a new seed.
+Forty seconds with a fixed seed; with --long ten minutes or a third of it, and a new seed.
 SMC_FUZZ_SECONDS is another duration, SMC_FUZZ_SEED repeats the choices of a run. In the
 RFC dialect connections within a machine use RDMA, too; with two processors calls run in
 parallel.
@@ -324,7 +324,7 @@ def prepared(t):
 def run(t):
     plain = t.dialect == 0 and t.case.vcpus == 1
     seconds = int(os.environ.get("SMC_FUZZ_SECONDS") or
-                  (120 if not t.long else 600 if plain else 200))
+                  (40 if not t.long else 600 if plain else 200))
     seed = int(os.environ.get("SMC_FUZZ_SEED") or (t.seed if t.long else SEED))
     t.note(f"seed {seed}")
     print(f"  seed {seed}", flush=True)
