@@ -44,13 +44,17 @@ build := $(if $(OUT),$(abspath $(OUT)),$(top))
 kbuild = $(MAKE) -C $(KDIR) M=$(build) CONFIG_SMC=m CONFIG_SMC_DIAG=m SMC_VERSION=$(VERSION) \
 	$(if $(SMC_OWN_OPTION),SMC_OWN_OPTION=1) \
 	$(if $(STRICT),W=1 KCFLAGS=-Werror C=1 CHECK='sparse -Wsparse-error')
-kver = $(shell $(MAKE) -s --no-print-directory -C $(KDIR) kernelrelease)
+# as the kernel calls itself; kernelrelease of Debian's headers of 6.1 is another one
+kver = $(shell sed -n 's/.*UTS_RELEASE "\(.*\)".*/\1/p' $(KDIR)/include/generated/utsrelease.h 2>/dev/null)
+has_headers = [ -n "$(kver)" ] || { echo "no headers of a kernel in $(KDIR): install those" \
+	"of $(KVER_RUNNING), or name others, KDIR=/usr/src/linux-headers-..."; exit 1; }
 moddir = $(INSTALL_MOD_PATH)/lib/modules/$(kver)/updates/smc
 dkms_moddir = $(INSTALL_MOD_PATH)/lib/modules/$(kver)/updates/dkms
 
 all: modules
 
 modules: $(if $(OUT),shadow)
+	@$(has_headers)
 	+$(kbuild) modules
 
 # The sources of a build, without its output.
@@ -97,7 +101,7 @@ install-tools: tools
 		$(if $(OUT),OUT=$(build)/tools/smc)
 
 uninstall:
-	@[ -n "$(kver)" ] || { echo "no headers of the kernel in $(KDIR): which one is it?"; exit 1; }
+	@$(has_headers)
 	rm -f $(moddir)/smc.ko $(moddir)/smc_diag.ko
 	if [ -d $(moddir) ]; then rmdir $(moddir); fi
 	$(DEPMOD) -b $(INSTALL_MOD_PATH)/ $(kver)
