@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "smc.h"
@@ -66,6 +67,16 @@ static int set_preload(const char *library)
 	return ret;
 }
 
+/* To ask loads the module, where the kernel may. */
+static bool has_module(void)
+{
+	int fd = socket(AF_SMC, SOCK_STREAM, 0);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0 || errno != EAFNOSUPPORT;
+}
+
 int cmd_run(const struct args *args)
 {
 	char library[PATH_MAX], path[PATH_MAX];
@@ -81,6 +92,8 @@ int cmd_run(const struct args *args)
 	problem = reach_problem(args->words[0], path);
 	if (problem)
 		fprintf(stderr, "smc: warning: %s %s; its sockets are TCP\n", path, problem);
+	else if (!has_module())
+		fprintf(stderr, "smc: warning: the module smc is not loaded; sockets are TCP\n");
 	execvp(args->words[0], args->words);
 	err = errno;
 	fprintf(stderr, "smc: %s: %s\n", args->words[0], strerror(err));
