@@ -195,3 +195,5 @@ def run(t):
     forgets(t, ours, PORT + 3, "drop", True)
     if not t.case.are_strangers():
         dies(t, ours, PORT + 4)
+        # its group takes seconds to die, and the next case must not meet it
+        t.no_groups()
