@@ -71,7 +71,7 @@ static int set_parameter(const char *path, bool is_on)
 	if (!failed)
 		return 0;
 	if (err == ENOENT && access(MODULE_DIR, F_OK))
-		fprintf(stderr, "smc: the module smc is not loaded\n");
+		fprintf(stderr, "smc: " NOT_LOADED "\n", "smc", "smc");
 	else
 		fprintf(stderr, "smc: %s: %s\n", path, strerror(err));
 	return EXIT_FAILURE;

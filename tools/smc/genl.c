@@ -144,7 +144,7 @@ static int complain(const struct genl *genl, int err)
 	else if (genl->err)
 		fprintf(stderr, "smc: %s\n", strerror(-genl->err));
 	else if (err == -NLE_OBJ_NOTFOUND)
-		fprintf(stderr, "smc: the module smc is not loaded\n");
+		fprintf(stderr, "smc: " NOT_LOADED "\n", "smc", "smc");
 	else
 		fprintf(stderr, "smc: %s\n", nl_geterror(err));
 	return genl->err ? genl->err : -EIO;

@@ -369,11 +369,10 @@ void list_print(const struct diag_sock *sock, struct json *json)
  */
 void list_error(int err)
 {
-	bool has_module = !access("/sys/module/smc", F_OK);
+	const char *module = access("/sys/module/smc", F_OK) ? "smc" : "smc_diag";
 
 	if (err == -NLE_OBJ_NOTFOUND || err == -NLE_INVAL)
-		fprintf(stderr, "smc: the module %s is not loaded\n",
-			has_module ? "smc_diag" : "smc");
+		fprintf(stderr, "smc: " NOT_LOADED "\n", module, module);
 	else if (err == -NLE_OPNOTSUPP)
 		fprintf(stderr, "smc: the module smc_diag that is loaded has no filter\n");
 	else

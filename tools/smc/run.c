@@ -67,14 +67,19 @@ static int set_preload(const char *library)
 	return ret;
 }
 
-/* To ask loads the module, where the kernel may. */
-static bool has_module(void)
+/**
+ * run_warn_of_module() - warn where the kernel has no module that knows SMC sockets
+ *
+ * To ask loads the module, where the kernel may.
+ */
+void run_warn_of_module(void)
 {
 	int fd = socket(AF_SMC, SOCK_STREAM, 0);
 
 	if (fd >= 0)
 		close(fd);
-	return fd >= 0 || errno != EAFNOSUPPORT;
+	else if (errno == EAFNOSUPPORT)
+		fprintf(stderr, "smc: warning: " NOT_LOADED "; sockets are TCP\n", "smc", "smc");
 }
 
 int cmd_run(const struct args *args)
@@ -92,8 +97,8 @@ int cmd_run(const struct args *args)
 	problem = reach_problem(args->words[0], path);
 	if (problem)
 		fprintf(stderr, "smc: warning: %s %s; its sockets are TCP\n", path, problem);
-	else if (!has_module())
-		fprintf(stderr, "smc: warning: the module smc is not loaded; sockets are TCP\n");
+	else
+		run_warn_of_module();
 	execvp(args->words[0], args->words);
 	err = errno;
 	fprintf(stderr, "smc: %s: %s\n", args->words[0], strerror(err));

@@ -18,7 +18,7 @@ static const struct command commands[] = {
 	  "run a program with SMC sockets in place of TCP sockets", cmd_run },
 	{ "enable", "r:", 1, 1, "[--root DIR] UNIT",
 	  "let a systemd service use SMC sockets", cmd_enable },
-	{ "disable", "r:", 1, 1, "[--root DIR] UNIT",
+	{ "disable", "ar:", 0, 1, "[--root DIR] -a | UNIT",
 	  "undo `smc enable`", cmd_disable },
 	{ "attach", "W", 1, NO_LIMIT, "CGROUP... | --watch PATTERN...",
 	  "turn the TCP sockets of control groups, and of those below, into SMC sockets",

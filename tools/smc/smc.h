@@ -30,6 +30,9 @@
 /* Exit status of wrong usage */
 #define EXIT_USAGE 2
 
+/* of a module, twice */
+#define NOT_LOADED "the module %s is not loaded; try `modprobe %s`"
+
 /* The command line of a command, as its row in the table of commands allows it */
 struct args {
 	const char *name;		/* of the command */
@@ -104,6 +107,7 @@ int completion_print(const struct command *commands, size_t nr);
 
 /* run.c: the preload library */
 bool run_find_library(char path[PATH_MAX]);
+void run_warn_of_module(void);
 
 /* addr.c: addresses and numbers as users write them */
 bool number_read(const char *text, char end, uint64_t max, uint64_t *value);

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 
 #define DROP_INS "/etc/systemd/system"
 #define FILE_NAME "smc.conf"
+#define FIRST_WORDS "# Written by `smc enable`;"
 
 /* Where systemd looks for units; services of scripts in /etc/init.d are generated. */
 static const char * const unit_dirs[] = {
@@ -59,11 +61,10 @@ static bool exists(const struct unit *unit)
 }
 
 /* Returns 0, or the exit status after a message. */
-static int find_unit(struct unit *unit, const struct args *args)
+static int find_unit(struct unit *unit, const char *root, const char *word)
 {
 	static const char allowed[] =
 		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789:-_.\\@";
-	const char *word = args->words[0];
 	const char *suffix = strrchr(word, '.');
 	bool is_bare = !suffix || strchr(suffix, '@');
 	size_t len = strlen(word);
@@ -75,7 +76,7 @@ static int find_unit(struct unit *unit, const struct args *args)
 			     word);
 	snprintf(unit->name, sizeof(unit->name), "%s%s", word,
 		 is_bare || strcmp(suffix, ".service") ? ".service" : "");
-	unit->root = args->option['r'] ? args->option['r'] : "";
+	unit->root = root ? root : "";
 	if (snprintf(unit->dir, sizeof(unit->dir), "%s%s/%s.d", unit->root, DROP_INS,
 		     unit->name) >= (int)sizeof(unit->dir))
 		return wrong("\"%s\" is too long", unit->root);
@@ -164,7 +165,7 @@ int cmd_enable(const struct args *args)
 	struct unit unit;
 	int status;
 
-	status = find_unit(&unit, args);
+	status = find_unit(&unit, args->option['r'], args->words[0]);
 	if (status)
 		return status;
 	if (!exists(&unit)) {
@@ -174,7 +175,7 @@ int cmd_enable(const struct args *args)
 	if (!run_find_library(library))
 		return EXIT_FAILURE;
 	snprintf(content, sizeof(content),
-		 "# Written by `smc enable`; `smc disable %s` removes it.\n"
+		 FIRST_WORDS " `smc disable %s` removes it.\n"
 		 "[Service]\nEnvironment=\"LD_PRELOAD=%s\"\n", unit.name, library);
 	if (!has_content(unit.file, content)) {
 		status = make_dirs(&unit);
@@ -183,12 +184,69 @@ int cmd_enable(const struct args *args)
 		if (status)
 			return status;
 	}
+	if (!*unit.root)
+		run_warn_of_module();
 	return apply(&unit, "uses SMC");
+}
+
+static int disable(const char *root, const char *word)
+{
+	struct unit unit;
+	int status;
+
+	status = find_unit(&unit, root, word);
+	if (status)
+		return status;
+	if (unlink(unit.file) && errno != ENOENT)
+		return failed(unit.file);
+	rmdir(unit.dir);	/* fails while it has other drop-ins */
+	return apply(&unit, "uses TCP");
+}
+
+/* Has cmd_enable() written it? Another file may have the same name. */
+static bool is_ours(const char *path)
+{
+	FILE *file = fopen(path, "r");
+	char start[sizeof(FIRST_WORDS)] = "";
+	bool is;
+
+	if (!file)
+		return false;
+	is = fgets(start, sizeof(start), file) && !strcmp(start, FIRST_WORDS);
+	fclose(file);
+	return is;
+}
+
+static int disable_all(const char *root)
+{
+	char pattern[PATH_MAX];
+	int status = 0;
+	glob_t found;
+	size_t i;
+
+	if (snprintf(pattern, sizeof(pattern), "%s" DROP_INS "/*.d/" FILE_NAME,
+		     root ? root : "") >= (int)sizeof(pattern))
+		return wrong("\"%s\" is too long", root);
+	if (glob(pattern, 0, NULL, &found))
+		return 0;
+	for (i = 0; i < found.gl_pathc; i++) {
+		char *path = found.gl_pathv[i], *word;
+
+		if (!is_ours(path))
+			continue;
+		/* .../UNIT.d/smc.conf */
+		path[strlen(path) - strlen(".d/" FILE_NAME)] = '\0';
+		word = strrchr(path, '/') + 1;
+		if (disable(root, word))
+			status = EXIT_FAILURE;
+	}
+	globfree(&found);
+	return status;
 }
 
 /**
  * cmd_disable() - undo cmd_enable()
- * @args: as for cmd_enable()
+ * @args: as for cmd_enable(); or option a in place of the name, for all services
  *
  * The service need not exist any more.
  *
@@ -196,14 +254,8 @@ int cmd_enable(const struct args *args)
  */
 int cmd_disable(const struct args *args)
 {
-	struct unit unit;
-	int status;
-
-	status = find_unit(&unit, args);
-	if (status)
-		return status;
-	if (unlink(unit.file) && errno != ENOENT)
-		return failed(unit.file);
-	rmdir(unit.dir);	/* fails while it has other drop-ins */
-	return apply(&unit, "uses TCP");
+	if (!args->option['a'] == !args->nr_words)
+		return wrong("disable takes a unit, or -a for all");
+	return args->option['a'] ? disable_all(args->option['r']) :
+				   disable(args->option['r'], args->words[0]);
 }
