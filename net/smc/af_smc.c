@@ -46,6 +46,7 @@
 #include "sock/smc_tcp.h"
 #include "sock/smc_tx.h"
 #include "sock/smc_wake.h"
+#include "control/smc_hs_ctrl.h"
 #include "control/smc_netlink.h"
 #include "control/smc_netlink_event.h"
 #include "control/smc_pnetid.h"
@@ -678,9 +679,12 @@ static int __init smc_init(void)
 	rc = smc_pnetid_init();
 	if (rc)
 		goto out_event;
-	rc = register_reboot_notifier(&smc_reboot_nb);
+	rc = smc_hs_ctrl_init();
 	if (rc)
 		goto out_pnetid;
+	rc = register_reboot_notifier(&smc_reboot_nb);
+	if (rc)
+		goto out_hs_ctrl;
 	rc = sock_register(&smc_family);
 	if (rc)
 		goto out_reboot;
@@ -689,6 +693,8 @@ static int __init smc_init(void)
 
 out_reboot:
 	unregister_reboot_notifier(&smc_reboot_nb);
+out_hs_ctrl:
+	smc_hs_ctrl_exit();
 out_pnetid:
 	smc_pnetid_exit();
 out_event:
@@ -722,6 +728,7 @@ static void __exit smc_exit(void)
 	sock_unregister(PF_SMC);
 	smc_sock_await_calls();
 	unregister_reboot_notifier(&smc_reboot_nb);
+	smc_hs_ctrl_exit();
 	smc_pnetid_exit();
 	smc_event_exit();
 	smc_netlink_exit();

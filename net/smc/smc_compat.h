@@ -48,6 +48,11 @@
 #error "this kernel has SMC built in (CONFIG_SMC=y); a module cannot replace it"
 #endif
 
+/* TCP asks BPF programs before it sets the option: smc_hs_ctrl.c registers them. */
+#if IS_ENABLED(CONFIG_SMC_HS_CTRL_BPF) && !defined(SMC_OWN_OPTION)
+#define SMC_HS_CTRL
+#endif
+
 /*
  * Functions with different parameters. The module's own have those of the newest kernel; a macro
  * makes name_compat() of it, for struct proto or proto_ops. accept() reports to io_uring whether
