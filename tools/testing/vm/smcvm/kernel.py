@@ -36,6 +36,8 @@ KINDS = {
                          "debug-6.12-least", 4, 20),
     "debug-6.12-kcsan": ("debug-6.12-kcsan-vmlinuz", "debug-6.12-kcsan-modules",
                          "debug-6.12-kcsan", 6, 25),
+    "debug-backports-bpf": ("debug-backports-bpf-vmlinuz", "debug-backports-bpf-modules",
+                            "debug-backports-bpf", 4, 20),
     "stock-6.1": ("vmlinuz-6.1", "modules-6.1", "6.1", 1, 8),
     "6.12-rt": ("vmlinuz-6.12-rt", "modules-6.12-rt", "6.12-rt", 1, 12),
     "backports": ("vmlinuz-backports", "modules-backports", "backports", 1, 8),
