@@ -58,7 +58,8 @@ def no_test_timers(t):
     t.a.run(["insmod", t.guest_path(t.a.kernel.smc_modules(t.case.sides[0])["smc"])])
     names = t.a.run("ls /proc/sys/net/smc; rmmod smc").out.split()
     t.check("wmem" in names and "llc_reply_ms" not in names, f"settings: {names}")
-    t.check(len(names) <= 23, f"{len(names)} settings")
+    # hs_ctrl needs a TCP that asks BPF programs
+    t.check(len(set(names) - {"hs_ctrl"}) <= 23, f"{len(names)} settings")
     t.load(t.a)
 
 
