@@ -68,8 +68,12 @@ def writer(h, port):
     for s, off in zip(socks, offs):
         s.sendall(pat.at(off, 1000))
     os.write(outside, b"0")
+    # first all, since the reader ends them in another order
     for s in socks:
-        h.finish(s)
+        s.shutdown(socket.SHUT_WR)
+    for s in socks:
+        h.at_end(s)
+        s.close()
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
 
