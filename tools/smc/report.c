@@ -212,7 +212,8 @@ static int run_section(const struct section *section)
 	if (!pid) {
 		snprintf(text, sizeof(text), "%s", section->text);
 		dup2(STDOUT_FILENO, STDERR_FILENO);
-		setvbuf(stdout, NULL, _IOLBF, 0);
+		/* keeps the order of both */
+		setvbuf(stdout, NULL, _IONBF, 0);
 		alarm(SECTION_MAX);
 		status = section->print(text);
 		fflush(stdout);
