@@ -17,8 +17,9 @@
  * load. They are exact for one processor only, because several processors would
  * add to them without a lock: with cpu=N only processor N counts.
  *
- * The declarations are version 1 of QEMU's plugin interface; distributions do
- * not ship the header.
+ * The declarations are of QEMU's plugin interface, since distributions do not
+ * ship the header. QEMU adds to a counter by itself in version 1 of it (7.2).
+ * Later versions do so in memory of their own only, and call instead.
  */
 #include <fcntl.h>
 #include <stdbool.h>
@@ -59,14 +60,25 @@ typedef void (*vcpu_udata_cb)(unsigned int cpu, void *udata);
 
 void qemu_plugin_register_vcpu_tb_trans_cb(uint64_t id, tb_trans_cb cb);
 void qemu_plugin_register_vcpu_tb_exec_inline(struct qemu_plugin_tb *tb, enum qemu_plugin_op op,
-					      void *counter, uint64_t imm);
+					      void *counter, uint64_t imm) __attribute__((weak));
 void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *tb, vcpu_udata_cb cb,
 					  enum qemu_plugin_cb_flags flags, void *udata);
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
 uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *tb);
 int qemu_plugin_install(uint64_t id, const struct qemu_info_t *info, int argc, char **argv);
 
-EXPORT int qemu_plugin_version = 1;
+EXPORT int qemu_plugin_version;
+
+static bool has_inline(void)
+{
+	return qemu_plugin_register_vcpu_tb_exec_inline;
+}
+
+/* before QEMU looks */
+static void __attribute__((constructor)) choose_version(void)
+{
+	qemu_plugin_version = has_inline() ? 1 : 2;
+}
 
 /* What a callback has of a block: its instructions, whether it is the kernel's, and where. */
 #define N_BITS		16
@@ -75,6 +87,7 @@ EXPORT int qemu_plugin_version = 1;
 
 static struct bucket *bucket;
 static unsigned int the_cpu;
+static bool is_one;
 
 static void count(struct qemu_plugin_tb *tb, uint64_t *counter, uint64_t n)
 {
@@ -96,13 +109,13 @@ static void translated(uint64_t id, struct qemu_plugin_tb *tb)
 		count(tb, &b->entries, 1);
 }
 
-/* As count(), where another processor may execute the block, too. */
+/* As count(), where QEMU does not count, or another processor may execute the block, too. */
 static void executed(unsigned int cpu, void *udata)
 {
 	uint64_t word = (uintptr_t)udata, addr = word >> ADDR_SHIFT, n = word % IS_KERNEL;
 	struct bucket *b = bucket + addr / BUCKET;
 
-	if (cpu != the_cpu)
+	if (is_one && cpu != the_cpu)
 		return;
 	bucket->insns += n;
 	if (!(word & IS_KERNEL))
@@ -112,7 +125,7 @@ static void executed(unsigned int cpu, void *udata)
 		b->entries++;
 }
 
-static void translated_for_one(uint64_t id, struct qemu_plugin_tb *tb)
+static void translated_for_call(uint64_t id, struct qemu_plugin_tb *tb)
 {
 	uint64_t addr = qemu_plugin_tb_vaddr(tb), word = qemu_plugin_tb_n_insns(tb);
 
@@ -143,7 +156,6 @@ static int map_buckets(const char *path)
 EXPORT int qemu_plugin_install(uint64_t id, const struct qemu_info_t *info, int argc, char **argv)
 {
 	const char *path = NULL;
-	bool is_one = false;
 
 	(void)info;
 	for (int i = 0; i < argc; i++) {
@@ -159,6 +171,7 @@ EXPORT int qemu_plugin_install(uint64_t id, const struct qemu_info_t *info, int 
 	}
 	if (!path || map_buckets(path))
 		return -1;
-	qemu_plugin_register_vcpu_tb_trans_cb(id, is_one ? translated_for_one : translated);
+	qemu_plugin_register_vcpu_tb_trans_cb(id, is_one || !has_inline() ? translated_for_call :
+									    translated);
 	return 0;
 }

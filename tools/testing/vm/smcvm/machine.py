@@ -168,7 +168,7 @@ class Machine:
         self.boots = 0
         self.cond = threading.Condition()
         self.ids = itertools.count(1)
-        self.qemu = None
+        self.qemu = self.sock = None
         self.paused = False
         self.log = []
         self.log_base = 0       # position of the first message after the boot
@@ -325,8 +325,9 @@ class Machine:
         self.qemu.wait()
         self.qemu = None
         self.paused = False
-        self.sock.close()
-        self.reader.join(5)
+        if self.sock:
+            self.sock.close()
+            self.reader.join(5)
         self.qemu_log.close()
 
     def qmp(self, command):
