@@ -45,7 +45,7 @@ SUITES = {
         "$(ls src/*.c | grep -vE '/(idna|strscpy|strtok)[.]') $(ls src/unix/*.c | grep -E "
         "'/(async|core|dl|fs|getaddrinfo|getnameinfo|loop|loop-watcher|pipe|poll|process|proctitle|"
         "procfs-exepath|random-.*(devurandom|getrandom|sysctl-linux)|signal|stream|tcp|thread|tty|"
-        "udp|epoll|linux-.*)\\.c') -lpthread -ldl -lrt",
+        "udp|epoll|linux|linux-.*)\\.c') -lpthread -ldl -lrt",
         f"UV_RUN_AS_ROOT=1 ./tests --list | grep -oE '^({UV})[a-z0-9_]*'",
         'UV_TEST_TIMEOUT_MULTIPLIER=$PATIENCE UV_RUN_AS_ROOT=1 ./tests "$1"', None,
         ("tcp_ping_pong", "tcp_try_write", "tcp_close", "tcp_close_reset_client", "tcp_oob",

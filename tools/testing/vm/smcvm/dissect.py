@@ -134,9 +134,11 @@ FIELDS = {
     "cdc": {
         "smc.rmbe.ctrl.seqno": "seq",
         "smc.rmbe.ctrl.alert.token": "token",
-        # of both cursors
+        # of both cursors; some versions of tshark have other names for the consumer's
         "smc.rmbe.ctrl.prod.wrap.seq": "wrap",
+        "smc.rmbe.ctrl.cons.wrap.seq": "wrap",
         "smc.rmbe.ctrl.peer.prod.curs": "cursor",
+        "smc.rmbe.ctrl.peer.cons.curs": "cursor",
         "smc.rmbe.ctrl.write.blocked": "B",
         "smc.rmbe.ctrl.urgent.pending": "P",
         "smc.rmbe.ctrl.urgent.present": "U",
