@@ -175,7 +175,7 @@ static void smc_close_record(struct smc_sock *smc)
 }
 
 /**
- * smc_close_finish() - stop the timers of a connection that ends, and record its end
+ * smc_close_finish() - stop timers and landing of a connection that ends, and record its end
  * @smc: the socket, with a connection
  *
  * Context: Process context, may sleep. Expects the socket lock held.
@@ -187,6 +187,8 @@ void smc_close_finish(struct smc_sock *smc)
 	if (smc->cork_timer.function)
 		smc_sock_disarm(smc, &smc->cork_timer);
 	smc_sock_disarm(smc, &smc->close_timer);
+	/* it may have begun, and the connection leaves its group before both sides have stopped */
+	smc_land_drop(smc);
 	smc_close_record(smc);
 }
 

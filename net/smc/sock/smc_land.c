@@ -64,6 +64,7 @@ struct smc_land {
 	u64 pos;
 };
 
+/* @conn: open, so that it is in its group */
 static bool land_is_offered(const struct smc_conn *conn)
 {
 	return conn->lgr && READ_ONCE(conn->lgr->ext) & SMC_LLC_EXT_LANDING;
@@ -114,6 +115,19 @@ static bool land_stop(struct smc_sock *smc)
 }
 
 /**
+ * smc_land_drop() - end a landing, if there is one
+ * @smc: the socket
+ *
+ * Context: Process context. Expects the socket lock held.
+ */
+void smc_land_drop(struct smc_sock *smc)
+{
+	sock_owned_by_me(smc->sk);
+	kfree(smc->land);
+	WRITE_ONCE(smc->land, NULL);
+}
+
+/**
  * smc_land_takes() - look whether an input of the close machine is part of a landing
  * @smc: the socket, on SMC
  * @what: the input
@@ -134,15 +148,14 @@ bool smc_land_takes(struct smc_sock *smc, enum smc_pending what)
 			return true;
 		if (smc->conn->pair)
 			return READ_ONCE(smc->conn->phase) == SMC_CONN_LEAVING;
-		return land_is_offered(smc->conn) && land_is_possible(smc) &&
+		return land_is_possible(smc) && land_is_offered(smc->conn) &&
 		       land_begin_state(smc);
 	case SMC_PENDING_TIMER:
 	case SMC_PENDING_SILENCE:
 		return smc->land && smc->land->own_len;
 	default:
 		/* the end */
-		kfree(smc->land);
-		WRITE_ONCE(smc->land, NULL);
+		smc_land_drop(smc);
 		return false;
 	}
 }

@@ -7,5 +7,6 @@
 
 bool smc_land_takes(struct smc_sock *smc, enum smc_pending what);
 void smc_land_run(struct smc_sock *smc);
+void smc_land_drop(struct smc_sock *smc);
 
 #endif /* SMC_LAND_H */

@@ -55,6 +55,7 @@ static struct {
 	unsigned int nr_hs;
 	unsigned int nr_ends;
 	unsigned int nr_probes;
+	unsigned int nr_land_ends;
 } now;
 
 static u32 close_readable(struct smc_conn *conn)
@@ -137,6 +138,7 @@ static void close_queue(struct smc_sock *smc)
 #define smc_keepalive_stop(...)		((void)0)
 #define smc_land_takes(smc, what)	((smc) && now.lands & BIT(what))
 #define smc_land_run(...)		((void)0)
+#define smc_land_drop(...)		((void)now.nr_land_ends++)
 #define smc_keepalive_begin(...)	((void)0)
 #define smc_keepalive_has_answer	close_has_answer
 #define smc_net(...)			(&close_net)
@@ -619,7 +621,12 @@ static void what_belongs_to_a_landing_ends_nothing(struct kunit *test)
 	smc_close_run(smc);
 	expect_state(test, SMC_STATE_PEERABORTWAIT);
 	KUNIT_EXPECT_EQ(test, smc->sk->sk_err, ECONNABORTED);
+	/* a landing that has begun does not outlive the connection in its group */
+	KUNIT_EXPECT_EQ(test, now.nr_left + now.nr_land_ends, 0);
 	close_says(test, SMC_CDC_ABORT);
+	expect_state(test, SMC_STATE_CLOSED);
+	KUNIT_EXPECT_EQ(test, now.nr_left, 1);
+	KUNIT_EXPECT_EQ(test, now.nr_land_ends, 1);
 	close_file(smc);
 	smc_close_unlock(smc);
 }

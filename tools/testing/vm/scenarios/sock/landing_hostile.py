@@ -132,6 +132,17 @@ def cut_short(t):
         t.check(t.fails(t.app.start(sock, "recv", size=1), "recv()") in RESET, "errno")
 
 
+def ends_with_it(t):
+    """TCP ends with the last byte, before the module has answered."""
+    conn, sock = up(t)
+    conn.tcp.send(record(conn)[:-1])
+    t.peer.until(lambda: not conn.tcp.unsent, "acknowledgment")
+    conn.tcp.send(record(conn)[-1:])
+    conn.tcp.close()
+    t.check(t.fails(t.app.start(sock, "recv", size=1), "recv()") in RESET, "errno")
+    conn.group.peer.groups.remove(conn.group)
+
+
 def silent(t):
     """Behind the record comes nothing but a reset."""
     conn, sock = up(t)
@@ -219,8 +230,8 @@ def deleted(t):
     is_refused(t, conn, sock, "record behind the module's", True)
 
 
-CASES = [lands, impossible, twice, in_pieces, cut_short, silent, not_agreed, before_confirm,
-         behind_confirm, in_place_of_accept, half_closed, while_closing, deleted]
+CASES = [lands, impossible, twice, in_pieces, cut_short, ends_with_it, silent, not_agreed,
+         before_confirm, behind_confirm, in_place_of_accept, half_closed, while_closing, deleted]
 
 
 def run_hostile(h, port):
